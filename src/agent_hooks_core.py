@@ -54,7 +54,7 @@ def main() -> NoReturn:
         if not (is_run or isinstance(error, ImportError)):
             raise
         # A host lets everything through after a traceback.
-        _refuse(arguments, _describe(error))
+        refuse(arguments, _describe(error))
     if is_run:
         run(arguments[1:])
     sys.exit(0)
@@ -176,7 +176,7 @@ def _describe(error: BaseException) -> str:
     return f"this installation cannot be used: {type(error).__name__}: {error}. Remedy: {_repair([], '')}"
 
 
-def _refuse(arguments: list[str], problem: str) -> NoReturn:
+def refuse(arguments: list[str], problem: str) -> NoReturn:
     """Answer that no decision is possible: to a host as its event needs it, to people on the terminal."""
     code, answer = 2, ""
     if arguments[:1] == ["run"]:

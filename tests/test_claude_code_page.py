@@ -10,7 +10,7 @@ import pytest
 
 from agent_hooks import HookContext, ToolCall
 from agent_hooks.formats.claude.event_names import ANY_TYPE, EVENTS
-from agent_hooks.formats.claude.fields import FIELDS
+from agent_hooks.formats.claude.fields import ALL_FIELDS
 from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.command import CommandConfig, CommandHandler
 from agent_hooks.handlers.payload import payload_of
@@ -102,7 +102,7 @@ def test_the_table_has_no_event_that_they_have_not():
     assert theirs("Events") == set(EVENTS)
 
 
-@pytest.mark.parametrize("field", ["matcher", "type", *FIELDS, *sorted(ANY_TYPE)])
+@pytest.mark.parametrize("field", ["matcher", "type", *sorted(ALL_FIELDS - {"type"}), *sorted(ANY_TYPE)])
 def test_a_field_of_an_entry_is_in_the_table(field: str):
     assert field in theirs("Entries")
 

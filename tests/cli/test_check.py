@@ -118,6 +118,12 @@ def test_a_wrong_usage_exits_with_2(command, arguments):
     assert "Error" in done.stderr
 
 
+def test_a_wrong_setting_is_no_refusal_and_exits_with_2(command):
+    done = command("check", "Stop", env={"AGENT_HOOKS_CONFIG_DIR": "relative"})
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "AGENT_HOOKS_CONFIG_DIR must be an absolute path" in done.stderr
+
+
 def test_an_argument_is_json_unless_it_is_a_command_a_path_or_a_text(command):
     given = ["command=true", "timeout=5", "file_path=1", "edits=[1]", "note=plain text", 'quoted="5"']
     arguments = [part for text in given for part in ("--arg", text)]

@@ -439,7 +439,7 @@ def test_our_own_command_in_claude_codes_settings_is_as_it_should_be(command, pr
 
 
 def test_all_of_it_at_once_is_told(command, project, doctor):
-    wrong = {"type": "command", "command": "x", "timeout": -1}
+    wrong = {"type": "command", "command": "x", "once": -1}
     project.write({".claude/settings.json": settings("PreToolUse", wrong, denying("no")), "hookconf.py": "1 / 0\n"})
     command.trust(project)
     command.install("import no_such_module")
@@ -573,7 +573,6 @@ def test_a_handler_type_of_the_old_entry_point_group_is_a_finding(command, docto
     [
         ('"no-such-program --x"', "no-such-program"),
         ('["no-such-program", "x"]', "no-such-program"),
-        ('"A=1 no-such-program"', "no-such-program"),
         ('"/no/such/hook.sh"', "/no/such/hook.sh"),
         ('["/no/such/hook"]', "/no/such/hook"),
     ],

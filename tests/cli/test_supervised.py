@@ -169,15 +169,10 @@ def test_the_default_timeout_holds_for_whatever_blocks_and_names_the_hook(comman
     assert "longer timeout" in done.stderr
 
 
-def test_a_hook_that_hangs_and_may_fail_lets_the_other_hooks_decide(command, payload):
+@pytest.mark.parametrize("shape", ["plain", "async", "async after a wait"])
+def test_a_hook_that_hangs_and_may_fail_lets_the_other_hooks_decide(command, payload, shape):
     command.configure("[policy]\ntimeout = 1\n")
-    command.install("""
-        import time
-
-        @hookimpl(on_failure="open", priority=5)
-        def before_tool_use():
-            time.sleep(300)
-    """)
+    command.install(f"import asyncio, time\n\n@hookimpl(on_failure='open', priority=5)\n{_BLOCKING[shape]}")
     assert command.answer("codex", payload("codex", "PreToolUse"), *_LONG).exit_code == 0
     command.install(DENY, name="other")
     done = command.answer("codex", payload("codex", "PreToolUse"), *_LONG)

@@ -306,12 +306,10 @@ def test_a_look_shows_when_and_how_long_it_would_run(command, project):
 
 
 def test_a_look_shows_what_is_wrong(command, project):
-    wrong = {"type": "command", "command": "x", "timeout": -1}
+    wrong = {"type": "command", "command": "x", "once": -1}
     project.write({".claude/settings.json": settings("PreToolUse", wrong), "HookConf.py": ""})
     done = command("trust", "--show", str(project.root))
-    assert (
-        f"finding: {project.at('.claude/settings.json')}:9: A command hook on PreToolUse has a timeout" in done.stdout
-    )
+    assert f"finding: {project.at('.claude/settings.json')}:9: A command hook on PreToolUse has a once" in done.stdout
     assert "HookConf.py: It is not read" in done.stdout
     assert len(command("trust", "--json", str(project.root)).json["findings"]) == 2
 

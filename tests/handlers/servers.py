@@ -8,7 +8,6 @@ import threading
 from typing import TYPE_CHECKING
 
 from agent_hooks.formats.entry import HookEntry, Permits
-from agent_hooks.handlers import connections
 from agent_hooks.handlers.http import HttpConfig, HttpHandler
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
@@ -175,8 +174,3 @@ def over_tls(server, host, **options):
 
 async def awaited(hook):
     return await hook(tool_call())
-
-
-def open_connections() -> int:
-    shared = connections._shared
-    return 0 if shared is None else sum(len(pool.connections) for pool in shared.pools.values())

@@ -352,7 +352,7 @@ def test_its_output_is_read_by_the_contract_of_its_file():
         ({"command": "exec yes"}, "printed more than 64 MiB, and was killed"),
         ({"command": "head -c 1100000 /dev/zero"}, "printed more than 1024 KiB"),
         ({"command": "echo '{}'; head -c 1100000 /dev/zero; exit 1"}, "printed more than 1024 KiB"),
-        ({"command": "kill -SEGV $$"}, r"ended by signal 11 \(SIGSEGV\)"),
+        ({"command": "kill -SEGV $$"}, r"ended by signal 11 \(Segmentation fault\)"),
         ({"command": "exit 1"}, "ended with exit code 1"),
     ],
 )

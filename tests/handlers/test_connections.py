@@ -1,4 +1,4 @@
-"""The connections of http hooks: used again, given up, and gone with whoever needed them."""
+"""The connections of http hooks: one for each request, gone with it."""
 
 from __future__ import annotations
 
@@ -6,60 +6,30 @@ import asyncio
 import subprocess
 import sys
 import threading
-import time
 
 import httpcore
 import pytest
 
 from agent_hooks.errors import HandlerError
-from agent_hooks.handlers import connections
-from handlers.servers import (
-    DENY,
-    Server,
-    answering,
-    awaited,
-    hook_of,
-    open_connections,
-    over_tls,
-    sending,
-    to,
-    tool_call,
-)
+from handlers.servers import DENY, Server, answering, awaited, hook_of, over_tls, sending, to, tool_call
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
 
-def test_a_connection_is_used_again(serve, ask):
+def test_each_request_has_a_connection_that_ends_with_it(serve, ask):
     server = serve(answering(DENY))
     hook = to(server)
-    assert [ask(hook).decision, ask(hook).decision] == ["deny", "deny"]
-    assert (server.connections, len(server.requests)) == (1, 2)
+    for _ in range(2):
+        assert ask(hook).decision == "deny"
+        assert server.gone.acquire(timeout=30)
+    assert (server.connections, len(server.requests)) == (2, 2)
 
 
-def test_a_connection_is_used_again_by_other_hooks_and_in_the_other_colour(serve):
-    server = serve()
-    to(server, "/one")(tool_call())
-    asyncio.run(awaited(to(server, "/two")))
-    to(server, "/three", form="skill")(tool_call())
-    assert (server.connections, len(server.requests)) == (1, 3)
-
-
-def test_a_connection_over_tls_is_used_again(serve_tls, certificate, monkeypatch, ask):
+def test_a_connection_over_tls_ends_with_its_request(serve_tls, certificate, monkeypatch, ask):
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate / "certificate.pem"))
     server = serve_tls(answering(DENY))
-    hook = over_tls(server, "127.0.0.1")
-    ask(hook)
-    ask(hook)
-    assert (server.connections, len(server.requests)) == (1, 2)
-
-
-def test_a_connection_that_the_server_has_closed_is_replaced(serve, ask):
-    server = serve(sending(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"))
-    hook = to(server)
-    for _ in range(3):
-        ask(hook)
-        assert server.gone.acquire(timeout=30)
-    assert (server.connections, len(server.requests)) == (3, 3)
+    assert ask(over_tls(server, "127.0.0.1")).decision == "deny"
+    assert server.gone.acquire(timeout=30)
 
 
 def test_a_request_is_never_sent_twice(serve, ask):
@@ -119,10 +89,6 @@ def test_a_cancelled_task_ends_its_request(serve):
 
     asyncio.run(cancelled())
     assert server.gone.acquire(timeout=10)
-    end = time.monotonic() + 5
-    while open_connections() and time.monotonic() < end:  # the server knows first
-        time.sleep(0.005)
-    assert open_connections() == 0
 
 
 def test_a_process_without_descriptors_fails_the_hook_and_recovers(serve, ask, monkeypatch):
@@ -138,19 +104,6 @@ def test_a_process_without_descriptors_fails_the_hook_and_recovers(serve, ask, m
     assert ask(hook).decision == "deny"
 
 
-def test_a_process_without_threads_fails_the_hook_and_recovers(serve, ask, monkeypatch):
-    server = serve(answering(DENY))
-
-    def refuse(thread):
-        raise RuntimeError("can't start new thread")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(threading.Thread, "start", refuse)
-        with pytest.raises(RuntimeError, match="can't start new thread"):
-            to(server)(tool_call())
-    assert ask(to(server)).decision == "deny"
-
-
 def test_a_connection_that_the_system_gives_up_is_a_failure(resolver, monkeypatch, ask):
     async def connect_tcp(*_):
         raise httpcore.ConnectTimeout("Connection timed out")
@@ -159,39 +112,6 @@ def test_a_connection_that_the_system_gives_up_is_a_failure(resolver, monkeypatc
     monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect_tcp)
     with pytest.raises(HandlerError, match=r"far\.example: Connection timed out"):
         ask(hook_of("https://far.example/"))
-
-
-def test_after_closing_the_next_request_begins_anew(serve):
-    server = serve(answering(DENY))
-    hook = to(server)
-    hook(tool_call())
-    connections.close()
-    assert server.gone.acquire(timeout=30)
-    assert hook(tool_call()).decision == "deny"
-    assert server.connections == 2
-
-
-def test_closing_ends_what_is_being_waited_for(serve):
-    asked, failed = threading.Event(), threading.Event()
-
-    def behave(connection):
-        connection.request()
-        asked.set()
-        connection.wait_for_end()
-
-    hook = to(serve(behave))
-
-    def wait():
-        with pytest.raises(Exception):  # noqa: B017 - at the end of a process any failure will do
-            hook(tool_call())
-        failed.set()
-
-    thread = threading.Thread(target=wait)
-    thread.start()
-    assert asked.wait(30)
-    connections.close()
-    thread.join(30)
-    assert failed.is_set()
 
 
 PROGRAM = """
@@ -232,4 +152,4 @@ def test_a_forked_process_has_connections_of_its_own(serve):
     )
     done = run(forking, server)
     assert (done.returncode, done.stdout, done.stderr) == (0, "deny\n" * 3, "")
-    assert server.connections == 2
+    assert server.connections == 3

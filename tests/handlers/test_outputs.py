@@ -469,9 +469,8 @@ def test_a_refusal_that_is_not_strict_counts_where_json_does(code, claude, skill
     assert result("skill", code=code, out=out) == skill
 
 
-@pytest.mark.parametrize("depth", [70, 100_000])
-def test_what_is_nested_too_deeply_is_not_read_again(depth):
-    out = '{"decision": "block", "x": ' + "[" * depth + "]" * depth + "}"
+def test_what_is_nested_too_deeply_is_not_read_again():
+    out = '{"decision": "block", "x": ' + "[" * 100_000 + "]" * 100_000 + "}"
     assert (result("claude", out=out), result("skill", out=out)) == (FAILS, None)
 
 

@@ -90,7 +90,7 @@ def test_run_sync_where_a_loop_runs_is_refused_with_what_to_write_and_leaves_not
     agent = Trial("done").build()
 
     async def inside() -> None:
-        with pytest.raises(HookMisuseError, match=r"await agent\.run\(\.\.\.\)"):
+        with pytest.raises(HookMisuseError, match=r"await run\(\.\.\.\)"):
             agent.run_sync("go")
 
     with warnings.catch_warnings():

@@ -179,6 +179,7 @@ def manager():
         ({"match": "Read"}, {"match": "Write"}, False),
         ({"match": "Read"}, {}, True),
         ({"match": "mcp__*"}, {"match": "mcp__files"}, True),
+        ({"match": "mcp__*"}, {"match": "Read"}, False),
         ({"match": "Read"}, {"match": lambda ctx: True}, True),
         ({"priority": 1}, {}, False),
         ({"mode": "observe"}, {}, False),

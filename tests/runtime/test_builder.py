@@ -102,7 +102,8 @@ def description(agent: AgentRuntime) -> tuple[Any, ...]:
     """Everything an agent is made of."""
     hooks: Any = agent.interceptor
     manager = getattr(hooks, "manager", None)
-    found = [hooks.interceptor, hooks.defaults.manager.describe()] if manager is None else manager.describe()
+    defaults = agent.default_hooks
+    found = [hooks, defaults and defaults.manager.describe()] if manager is None else manager.describe()
     plugins = [] if manager is None else [info.name for info in manager.plugins()]
     settings = (
         agent.driver,

@@ -171,6 +171,26 @@ def test_settings_that_a_capability_does_not_take_are_refused_by_its_name():
         builder.build()
 
 
+@pytest.mark.parametrize("offered", [None, OSError("gone")])
+def test_a_plugin_that_cannot_say_what_it_offers_is_named(offered):
+    class Broken:
+        @hookimpl
+        def agent_hooks_capabilities(self):
+            if isinstance(offered, Exception):
+                raise offered
+            return offered
+
+    builder = Trial().builder.plugin(Broken()).with_capability("telling")
+    with pytest.raises(RunError, match=r"The plugin '.*Broken.*' cannot say what it offers: (OSError|AttributeError)"):
+        builder.build()
+
+
+def test_a_capability_of_two_plugins_is_refused_with_both_named():
+    builder = Trial().builder.plugin(Offers()).plugin(Offers()).with_capability("telling")
+    with pytest.raises(RunError, match=r"Several plugins \(.*Offers.*, .*Offers.*\) offer a capability 'telling'"):
+        builder.build()
+
+
 # -- UseHook -----------------------------------------------------------------------------------------------------------
 
 

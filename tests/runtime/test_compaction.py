@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agent_hooks import AgentState, HookOutcome, Message, ModelRequest, ModelResponse, ScriptedDriver, ToolCall, Usage
 from agent_hooks.errors import RunError
-from agent_hooks.runtime.compaction import divided, divided_turn, without_prompt
+from agent_hooks.runtime.compaction import divided, without_prompt
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.messages import hook_message
 from agent_hooks.runtime.session import SessionRunner
@@ -46,7 +46,8 @@ EXCHANGE = st.builds(
 @given(st.lists(EXCHANGE, max_size=5), st.booleans())
 def test_a_conversation_is_never_divided_within_an_exchange(exchanges: list[list[Message]], has_prompt: bool):
     messages = [message for exchange in exchanges for message in exchange] + [user("next")] * has_prompt
-    old, kept = divided(messages)
+    old, before, after = divided(messages)
+    kept = (*before, *after)
     assert [*old, *kept] == messages
     assert_well_formed(old)
     assert_well_formed(kept)
@@ -56,7 +57,7 @@ def test_a_conversation_is_never_divided_within_an_exchange(exchanges: list[list
 
 @pytest.mark.parametrize("messages", [[], [user("one")], [user("one"), user("two")], [hook_message("x")] * 3])
 def test_where_nothing_can_be_gained_nothing_is_shortened(messages: list[Message]):
-    assert divided(messages) == ((), tuple(messages))
+    assert divided(messages) == ((), tuple(messages), ())
 
 
 def test_only_a_prompt_that_nobody_has_worked_on_is_taken_away():
@@ -283,7 +284,7 @@ def test_a_turn_is_never_divided_between_a_call_and_its_result(
     summary = [Message(role="user", content="before", metadata={"source": "compaction"})] * is_shortened
     step = [Message(role="assistant", tool_calls=(CALL,)), Message(role="tool", name="echo", tool_call_id="c1")]
     messages = [message for exchange in exchanges for message in exchange] + [user("next"), *summary, *step * steps]
-    old, prompt, last = divided_turn(messages)
+    old, prompt, last = divided(messages, in_turn=True)
     for part in (old, prompt, last):
         assert_well_formed(part)
     assert sorted(map(str, (*old, *prompt, *last))) == sorted(map(str, messages))

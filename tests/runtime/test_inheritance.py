@@ -20,8 +20,7 @@ from agent_hooks import (
 )
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.model.events import HookEvent
-from agent_hooks.runtime.inheritance import inheriting
-from agent_hooks.runtime.interceptors import PassThrough
+from agent_hooks.runtime.interceptors import PassThrough, inheriting
 from agent_hooks.runtime.pausing import hooks_in
 from runtime.agents import Recorder, Says, Trial, call, child, count, echo, parent, spawning
 

@@ -194,27 +194,9 @@ def test_without_open_tasks_there_is_no_reminder(first):
     assert reminders(state) == []
 
 
-def test_a_step_that_begins_twice_is_reminded_once():
-    """A stop at before_step, and a hook that makes the run go on in spite of it: before_step is asked again."""
-    stops = iter([HookOutcome.stop("enough")])
-
-    def stop_once(state):
-        return next(stops, None) if state.step_count == 2 else None
-
-    agent = (
-        planner(OPEN, WORK, "done", reminder_every=1)
-        .hook("before_step", stop_once)
-        .hook("on_stop", lambda state: HookOutcome.force_continue("go on") if state.step_count == 2 else None)
-        .build()
-    )
-    state = agent.run_sync("go")
-    assert state.output == "done"
-    assert reminded_before(state) == [2]
-
-
 @pytest.mark.parametrize("every", [0, -1, True, 1.5, "5", None])
 def test_a_distance_that_is_no_whole_number_of_steps_is_refused(every):
-    with pytest.raises(RunError, match="reminder_every is a whole number of steps from 1"):
+    with pytest.raises(RunError, match="reminder_every is a whole number from 1"):
         UseTaskPlanning(every)
 
 

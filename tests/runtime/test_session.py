@@ -183,7 +183,7 @@ def test_without_an_event_loop():
     assert names(recorder)[-2:] == ["session_end", "after_agent"]
 
     async def main() -> None:
-        with pytest.raises(HookMisuseError, match=r"await session\.start"):
+        with pytest.raises(HookMisuseError, match="await start"):
             session.start_sync()
 
     asyncio.run(main())

@@ -219,7 +219,7 @@ def test_the_real_command_does_not_wait_for_a_pipe(victim: Victim):
         pipe(victim.repo / name)
     assert victim.run(seconds=SECONDS).exit_code == 0
     said = victim.command("doctor", seconds=SECONDS).said
-    assert f"{victim.repo}/agent-hooks.toml\n  It is not a regular file." in said
+    assert f"{victim.repo}/agent-hooks.toml\n  It cannot be read: it is not a regular file." in said
 
 
 # -- skills ------------------------------------------------------------------------------------------------------------

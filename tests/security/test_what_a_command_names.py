@@ -71,7 +71,7 @@ def test_a_log_that_a_hook_writes_leaves_the_gates_as_they_are(at_home: Victim, 
 
 
 def test_a_file_that_a_hook_only_looks_at_may_change(at_home: Victim):
-    reading = "while read -r line; do :; done < README.md; mkdir -p docs; cp README.md docs/"
+    reading = "while read -r line; do :; done < README.md; mkdir -p docs"
     at_home.write(".claude/settings.json", entries("[ -f package.json ] && head -5 README.md", reading, GATE))
     at_home.write("package.json", "{}")
     at_home.write("README.md", "old")

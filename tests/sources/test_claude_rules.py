@@ -85,7 +85,7 @@ def test_a_local_file_without_hooks_switches_off_those_of_its_project_alone():
 
 
 def test_what_is_switched_off_is_told_and_stops_nothing():
-    wrong = {"type": "command", "command": "x", "timeout": -1}
+    wrong = {"type": "command", "command": "x", "if": 5}
     file = claude("project", "own.sh", wrong)
     assert file.findings[0].blocks
     (found, _) = settled([file, claude("user", disableAllHooks=True)])

@@ -69,7 +69,7 @@ def test_what_cannot_be_read_stops_everything(config):
     (file,) = loaded(TomlSource("user"))
     (finding,) = file.findings
     assert (finding.kind, finding.blocks, finding.event) == ("unreadable", True, "")
-    assert "Is a directory" in finding.message
+    assert "not a regular file" in finding.message
     assert finding.path == str(config / "agent-hooks.toml")
 
 

@@ -152,7 +152,7 @@ KILL = "import os, signal; os.replace = lambda *_: os.kill(os.getpid(), signal.S
 
 
 @pytest.mark.parametrize("write", [TRUST, CONVERSATION, ENVIRONMENT], ids=["trust", "conversation", "environment"])
-def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, write):
+def test_what_a_killed_writer_left_long_ago_is_removed_by_the_next_one(tmp_path, write):
     project = tmp_path / "project"
     project.mkdir()
     (project / "agent-hooks.toml").write_text('[[hooks.before_tool_use]]\ncommand = "true"\n')
@@ -163,10 +163,11 @@ def test_what_a_killed_writer_left_is_removed_by_the_next_one(tmp_path, write):
         return subprocess.run([sys.executable, "-c", code], env=environment, timeout=60, check=False).returncode
 
     def temporary() -> list[str]:
-        return [path.name for path in tmp_path.rglob("*.new")]
+        return [str(path) for path in tmp_path.rglob("*.new")]
 
     assert run("first", KILL) == -9
-    assert len(temporary()) == 1
+    (left,) = temporary()
+    os.utime(left, (0, 0))
     assert run("second") == 0
     assert temporary() == []
 

@@ -15,6 +15,10 @@ def invocations(text):
     return words.invocations
 
 
+def words_of(invocation):
+    return [str(each) for each in invocation.arguments]
+
+
 @pytest.mark.parametrize(
     ("word", "value"),
     [
@@ -39,16 +43,18 @@ def test_the_value_of_a_word(word, value):
 
 @pytest.mark.parametrize("text", ["X=a; run $X", "export X=a; run ${X}", "X=$(ls); X=a; run $X"])
 def test_variables_that_the_command_sets_are_known(text):
-    assert [each.words for each in invocations(text)][-1] == ["run", "a"]
+    assert list(map(words_of, invocations(text)))[-1] == ["run", "a"]
 
 
 def test_wrappers_are_apart_and_redirections_known():
-    (invocation,) = invocations("timeout 5 env A=1 run a < in >> out 2>&1 <<< text")
+    words = CommandWords(VALUES)
+    words.parse("timeout 5 env A=1 run a < in >> out 2>&1 <<< text")
+    (invocation,) = words.invocations
     assert [each.text for each in invocation.wrappers] == ["timeout", "5", "env", "A=1"]
-    assert (invocation.words, invocation.name) == (["run", "a"], "run")
-    assert [each.text for each in invocation.reads] == ["in"]
-    assert [each.text for each in invocation.writes] == ["out"]
-    assert invocation.documents == ["text"]
+    assert (words_of(invocation), invocation.name) == (["run", "a"], "run")
+    assert [each.text for each in words.reads] == ["in"]
+    assert [each.text for each in words.writes] == ["out"]
+    assert [each.text for each in invocation.documents] == ["text"]
 
 
 @pytest.mark.parametrize(
@@ -56,4 +62,4 @@ def test_wrappers_are_apart_and_redirections_known():
     ["bash -c 'run a'", "eval run a", "sh <<E\nrun a\nE", "sudo sh -c 'run a'", "echo $(run a)", "f() { run a; }"],
 )
 def test_commands_within_a_command_are_parsed(text):
-    assert ["run", "a"] in [each.words for each in invocations(text)]
+    assert ["run", "a"] in list(map(words_of, invocations(text)))

@@ -284,10 +284,8 @@ def test_another_spelling_of_a_name_is_not_read_but_told(root):
     assert "is not written hookconf.py" in next(f.message for f in project.findings if "HookConf" in f.path)
 
 
-def test_a_file_system_that_takes_another_spelling_for_the_name_does_not_make_it_count(root, monkeypatch):
-    """On such a file system ``hookconf.py`` can be opened although the folder lists something else."""
-    write(root, {"hookconf.py": HOOKCONF})
-    monkeypatch.setattr(os, "listdir", lambda folder: ["HOOKCONF.PY"])
+def test_another_spelling_of_a_name_is_told_on_the_way_too(root):
+    write(root, {"HOOKCONF.PY": HOOKCONF})
     project = discover(root, near=["x.py"])
     assert paths(project) == []
     assert kinds(project) == [("misspelt", False)]
@@ -382,7 +380,7 @@ def test_a_link_to_nowhere_or_to_itself_blocks(root):
     (root / "a").mkdir()
     (root / "a" / "hookconf.py").symlink_to("hookconf.py")
     project = discover(root)
-    assert kinds(project) == [("unreadable", True), ("not-honoured", True)]
+    assert kinds(project) == [("unreadable", True), ("unreadable", True)]
 
 
 def test_a_file_that_is_too_large_blocks(root):
@@ -628,6 +626,11 @@ def test_skills_and_agents_with_hooks_are_kept_apart(root):
     assert project.reads == ()
 
 
+def test_a_skill_with_events_but_no_hooks_under_them_is_covered(root):
+    write(root, {"skills/a/SKILL.md": "---\nname: a\nhooks:\n  Stop: []\n---\n"})
+    assert paths(discover(root), "skill") == ["skills/a/SKILL.md"]
+
+
 def test_a_skill_that_cannot_be_read_stops_nothing_but_itself(root):
     os.mkfifo(root / "SKILL.md")
     assert kinds(discover(root)) == [("not-honoured", False)]
@@ -645,6 +648,24 @@ def test_scripts_are_part_of_the_manifest_and_their_digests_of_the_entries(root)
         ("hooks/check.py", 0o755, digest)
     ]
     assert project.reads[0].entries[0].scripts == {str(root / "hooks" / "check.py"): digest}
+
+
+def test_modules_of_the_project_that_python_code_imports_are_scripts(root):
+    names = ("tools/__init__.py", "tools/__main__.py", "rules.py", "json.py", "other.py")
+    command = "python3 -m tools; python3 -c 'import json, rules'"
+    toml = f'[[hooks.before_tool_use]]\nhooks = [{{ type = "command", command = "{command}" }}]\n'
+    write(root, {"agent-hooks.toml": toml, **dict.fromkeys(names, ""), "rules.py": "import other\n"})
+    assert sorted(paths(discover(root), "script")) == sorted(names), "json.py would replace Python's own"
+    (root / "agent-hooks.toml").write_text(toml.replace("python3 -m tools; ", "").replace(", rules", ""))
+    assert paths(discover(root), "script") == [], "its folder is left out of Python's path"
+
+
+def test_what_a_script_in_the_syntax_of_another_python_imports_is_covered(root):
+    script = "print 'no Python of today'\nimport rules, json\nif x:\n    from lib import (a,  # first\n        b)\n"
+    toml = '[[hooks.before_tool_use]]\nhooks = [{ type = "command", command = "python3 hooks/gate.py" }]\n'
+    names = ("hooks/rules.py", "hooks/lib/a.py", "hooks/lib/b.py")
+    write(root, {"agent-hooks.toml": toml, "hooks/gate.py": script, **dict.fromkeys(names, "")})
+    assert {*names} < {*paths(discover(root), "script")}
 
 
 def test_a_script_that_comes_later_changes_the_digest(root):

@@ -99,9 +99,6 @@ WORDS: dict[str, Callable[[str], str]] = {
     "a reference to an element": lambda c: f"a=(x {name_of(c)}); y='a[1]'; ${{!y}} {rest_of(c)}",
     "positional parameters": lambda c: f'set -- ls {c}; shift; "$@"',
     "letters one by one": lambda c: f"s=; for c in {' '.join(name_of(c))}; do s=$s$c; done; $s {rest_of(c)}",
-    "letters in reverse": lambda c: (
-        f'x={name_of(c)[::-1]}; o=; while [ -n "$x" ]; do o=${{x:0:1}}$o; x=${{x:1}}; done; $o {rest_of(c)}'
-    ),
     "letters that are counted": lambda c: (
         f"x={name_of(c)[::-1]}; for ((i=0; i<${{#x}}; i++)); do o=${{x:i:1}}$o; done; $o {rest_of(c)}"
     ),
@@ -242,9 +239,6 @@ TEXTS: dict[str, Callable[[str], str]] = {
 # The command is written into a project file that a tool runs. Only single disguises: no nesting, no sample.
 PROJECTS: dict[str, Callable[[str], str]] = {
     "make": project("Makefile", lambda c: f"all:\n\t{c}", "make"),
-    "a module": project("extra.py", in_python, "python3 -c 'import extra'"),
-    "sitecustomize": project("/tmp/s/sitecustomize.py", in_python, "PYTHONPATH=/tmp/s python3 -c 1"),
-    "a C program": project("m.c", lambda c: f"int main() {{ system({json.dumps(c)}); }}", "gcc m.c -o m && ./m"),
 }  # fmt: skip
 
 # The command can be decoded, but encoding it hides something: even a harmless one is asked about.

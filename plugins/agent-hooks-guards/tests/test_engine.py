@@ -81,7 +81,7 @@ def test_wrong_settings_deny_and_say_what_is_wrong(tmp_path):
     assert (outcome.decision, outcome.failed) == ("deny", True)
     assert "guards.before_tool_use" in outcome.reason
     assert f"{folder}/pyproject.toml" in outcome.reason
-    assert "tool.agent_hooks.guards.blocklst is not a setting" in outcome.reason
+    assert "tool.agent_hooks.guards.blocklst is not a key here" in outcome.reason
     assert outcome.findings == ()  # the audit hook does not say it again
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.analysis.evaluation import Evaluation
-from agent_hooks_guards.analysis.frames import Frame
-from agent_hooks_guards.analysis.state import State
+from agent_hooks_guards.analysis.state import Frame, State
 from agent_hooks_guards.model.actions import Doubt, TooMuchError
 from agent_hooks_guards.places.paths import Place
 
@@ -244,7 +243,7 @@ PIECES = st.sampled_from(
 def test_no_text_breaks_the_guard(text):
     walk = Evaluation(PLACE)  # by itself: the guard asks about whatever fails
     try:
-        walk.code(text, Frame(State(PLACE.cwd, PLACE.home, {}), text), wants=False)
+        walk.code(text, Frame(State(PLACE.cwd, PLACE.home), text), wants=False)
     except TooMuchError:
         walk.analysis.doubts.append(Doubt("too-much", text))
     GUARD.broken(walk.analysis, PLACE)

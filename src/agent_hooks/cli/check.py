@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.context import HookContext
@@ -17,10 +18,9 @@ from agent_hooks.system.progress import report
 from agent_hooks.wire import get_host
 from agent_hooks.wire.tables import tool_call
 
-from .asking import ask
 from .extensions import explanations
-from .terminal import apart, line_printer, print_json, prints_elsewhere, shortened
-from .watcher import Ran, Watcher, new_subject
+from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_elsewhere, shortened
+from .watcher import Watcher, new_subject
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,20 +37,13 @@ NOTHING_DONE = (
 _TEXTS = {*COMMAND_KEYS, *PATH_KEYS, *CONTENT_KEYS, *URL_KEYS, "old_string", "prompt", "description", "pattern"} - {
     "paths"
 }
-_STYLES = {
-    "deny": "bold red",
-    "stop": "bold red",
-    "failed": "bold red",
-    "suspend": "yellow",
-    "ask": "yellow",
-    "rewrite": "cyan",
-}
 
 
 def show_check(
     event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, as_json: bool
 ) -> int:
     """Print the hooks' decision; return 0 if it may go ahead, else 1. Raises ``AgentHooksError`` for bad input."""
+    cwd = os.path.abspath(cwd)
     ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
     watcher = Watcher()
     with apart(), prints_elsewhere():
@@ -59,42 +52,44 @@ def show_check(
         manager.register(watcher, "agent-hooks check")
         ctx = ctx.replace(project_dir=loader.project_dir)
         report(f"the hooks of {ctx.event!s}")
-        outcome = ask(manager.hooks(ask="host"), ctx)
+        outcome = manager.hooks(ask="host").run_sync(ctx)
         explained = explanations(manager, ctx)
         report("")
-    ran, milliseconds = watcher.take()
-    hooks = manager.describe(ctx.event)
-    called = {(one.plugin, one.hook) for one in ran}
-    result = _Result(
-        ctx=ctx,
-        outcome=outcome,
-        ran=ran,
-        idle=[hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION],
-        notes=[*dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings)))],
-        origins={(hook.plugin, hook.name): hook.origin for hook in hooks},
-        explained=explained,
-        milliseconds=milliseconds,
-        goes_ahead=not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as),
-    )
+    notes = dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings)))
+    goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
+    call = ctx.tool_call
+    facts: dict[str, Any] = {
+        "event": str(ctx.event),
+        "agent": ctx.host,
+        "agent_event": ctx.host_event,
+        "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
+        **_hook_facts(manager.describe(ctx.event), watcher.ran),
+        "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
+        "explanations": explained,
+        "findings": [finding.as_dict() for finding in outcome.findings],
+        "notes": [*notes],
+        "goes_ahead": goes_ahead,
+        "milliseconds": watcher.milliseconds,
+        "executed": False,
+    }
     if as_json:
-        print_json(_without_keys(_facts(result)))
+        print_json(_without_keys(facts))
     else:
-        _print(result)
-    return 0 if result.goes_ahead else 1
+        _print(_without_keys(facts), _without_keys(_conclusion(ctx, outcome, goes_ahead=goes_ahead)), ctx.event.subject)
+    return 0 if goes_ahead else 1
 
 
-class _Result(NamedTuple):
-    """The outcome of a check. ``idle``: hooks that were not called; ``origins``: by plugin and hook."""
-
-    ctx: HookContext
-    outcome: HookOutcome
-    ran: list[Ran]
-    idle: list[HookInfo]
-    notes: list[str]
-    origins: dict[tuple[str, str], str]
-    explained: dict[str, list[str]]
-    milliseconds: float
-    goes_ahead: bool
+def _hook_facts(hooks: list[HookInfo], ran: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the hooks that ran, with their origins, and those that were not asked."""
+    origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
+    called = {(one["plugin"], one["hook"]) for one in ran}
+    idle = [hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION]
+    return {
+        "hooks": [{**one, "origin": origins.get((one["plugin"], one["hook"]), "")} for one in ran],
+        "not_asked": [
+            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin} for hook in idle
+        ],
+    }
 
 
 def build_context(
@@ -136,61 +131,32 @@ def _argument(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def _facts(result: _Result) -> dict[str, Any]:
-    ctx, outcome, call = result.ctx, result.outcome, result.ctx.tool_call
-    return {
-        "event": str(ctx.event),
-        "agent": ctx.host,
-        "agent_event": ctx.host_event,
-        "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
-        "hooks": [{**one.as_dict(), "origin": result.origins.get((one.plugin, one.hook), "")} for one in result.ran],
-        "not_asked": [
-            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin}
-            for hook in result.idle
-        ],
-        "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
-        "explanations": result.explained,
-        "findings": [finding.as_dict() for finding in outcome.findings],
-        "notes": result.notes,
-        "goes_ahead": result.goes_ahead,
-        "milliseconds": result.milliseconds,
-        "executed": False,
-    }
-
-
-def _print(result: _Result) -> None:
-    ctx, print_line = result.ctx, line_printer()
-
-    def line(text: str, style: str = "") -> None:
-        print_line(_without_keys(text), style)
-
-    for note in result.notes:
+def _print(facts: dict[str, Any], conclusion: str, subject: str | None) -> None:
+    line, tool = line_printer(), facts["tool"]
+    for note in facts["notes"]:
         line(note, "yellow")
-    tool = f"  {shortened(ctx.tool_call.name, 60)} ({ctx.tool_call.kind})" if ctx.tool_call else ""
-    line(f"{ctx.event!s}{tool}", "bold")
-    for name, value in (ctx.tool_call.args if ctx.tool_call else {}).items():
-        line(f"  {name} = {value if isinstance(value, str) else json.dumps(plain(value))}")
+    line(f"{facts['event']}  {shortened(tool['name'], 60)} ({tool['kind']})" if tool else facts["event"], "bold")
+    for name, value in tool["args"].items() if tool else ():
+        line(f"  {name} = {value if isinstance(value, str) else json.dumps(value)}")
     walk = 1
-    for one in result.ran:
-        if one.walk > walk:
-            walk = one.walk
-            line(
-                f"walk {walk}: the {ctx.event.subject} was changed, so the hooks are asked about what it is now", "dim"
-            )
-        origin = result.origins.get((one.plugin, one.hook), "")
-        where = f", {origin}" if origin and origin not in one.hook else ""
-        line(f"  {one.hook}: {verdict(one)}  ({one.milliseconds:.2f} ms{where})", _STYLES.get(one.decision, ""))
-    for hook in result.idle:
-        line(f"  {hook.name}: not asked (match {hook.match})", "dim")
-    if not result.ran and not result.idle:
+    for one in facts["hooks"]:
+        if one["walk"] > walk:
+            walk = one["walk"]
+            line(f"walk {walk}: the {subject} was changed, so the hooks are asked about what it is now", "dim")
+        where = f", {one['origin']}" if one["origin"] and one["origin"] not in one["hook"] else ""
+        text = f"  {one['hook']}: {_verdict(one)}  ({one['milliseconds']:.2f} ms{where})"
+        line(text, DECISION_STYLES.get(one["decision"], ""))
+    for hook in facts["not_asked"]:
+        line(f"  {hook['hook']}: not asked (match {hook['match']})", "dim")
+    if not facts["hooks"] and not facts["not_asked"]:
         line("  no hook listens to this event", "dim")
-    for plugin, lines in result.explained.items():
+    for plugin, lines in facts["explanations"].items():
         line(f"  {plugin} reads it as:", "dim")
         for each in lines:
             line(f"    {each}")
-    for finding in result.outcome.findings:
-        line(f"finding: {finding.message}", "yellow")
-    line(_conclusion(result), "bold green" if result.goes_ahead else "bold red")
+    for finding in facts["findings"]:
+        line(f"finding: {finding['message']}", "yellow")
+    line(conclusion, "bold green" if facts["goes_ahead"] else "bold red")
     line(NOTHING_DONE, "dim")
 
 
@@ -203,17 +169,17 @@ def _without_keys(value: Any) -> Any:
     return [_without_keys(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-def verdict(one: Ran) -> str:
+def _verdict(one: dict[str, Any]) -> str:
     """Return the outcome of one hook as a line."""
-    when = "only looked: " if one.walk == 0 and not one.shadow else "in shadow, would have said: " if one.shadow else ""
-    why = f" - {one.reason}" if one.reason else ""
-    brings = f" [{', '.join(one.changed)}]" if one.changed else ""
-    return f"{when}{one.decision or 'no opinion'}{brings}{why}"
+    only_looked = "only looked: " if one["walk"] == 0 else ""
+    when = "in shadow, would have said: " if one["shadow"] else only_looked
+    why = f" - {one['reason']}" if one["reason"] else ""
+    brings = f" [{', '.join(one['changed'])}]" if one["changed"] else ""
+    return f"{when}{one['decision'] or 'no opinion'}{brings}{why}"
 
 
-def _conclusion(result: _Result) -> str:
-    ctx, outcome = result.ctx, result.outcome
-    verb = "goes ahead" if result.goes_ahead else f"does not go ahead: {outcome.decision}"
+def _conclusion(ctx: HookContext, outcome: HookOutcome, *, goes_ahead: bool) -> str:
+    verb = "goes ahead" if goes_ahead else f"does not go ahead: {outcome.decision}"
     if outcome.decision is Decision.ASK:
         verb = "waits for an answer: ask"
     is_named = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")

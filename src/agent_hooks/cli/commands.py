@@ -84,14 +84,9 @@ def run_command(arguments: tuple[str, ...]) -> None:
 def demo_command(*, recorded: bool, as_json: bool, speed: float | None) -> None:
     """Run an agent, offline and in a temporary folder, and show what hooks make of it."""
     pace = speed if speed is not None else 4.0 if sys.stdout.isatty() and not as_json else 0.0
-    if recorded:
-        from .demo.play import play
+    from .demo.play import play_agent, play_recorded
 
-        play(as_json=as_json, events_per_second=pace)
-    else:
-        from .demo.demo_agent import work
-
-        work(as_json=as_json, events_per_second=pace)
+    (play_recorded if recorded else play_agent)(as_json=as_json, pace=pace)
 
 
 @commands.command("plugins")
@@ -129,9 +124,7 @@ def events_command(*, as_json: bool) -> None:
     "--agent", default="claude-code", show_default=True, type=click.Choice([*HOSTS]), help="Whose names these are."
 )
 @as_json
-def check_command(
-    event: str, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, *, as_json: bool
-) -> None:
+def check_command(**options: Any) -> None:
     """Show what the installed hooks would decide about EVENT. Nothing is executed.
 
     Exits 0 if it may go ahead, 1 if it is refused or asked about, 2 for a wrong usage.
@@ -142,9 +135,7 @@ def check_command(
     from .check import show_check
 
     try:
-        code = show_check(
-            event, tool=tool, arguments=arguments, prompt=prompt, cwd=os.path.abspath(cwd), agent=agent, as_json=as_json
-        )
+        code = show_check(**options)
     except TrustError:
         raise
     except AgentHooksError as error:

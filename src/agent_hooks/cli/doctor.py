@@ -16,7 +16,7 @@ from agent_hooks_core import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
 from .plugin_list import is_installed, remedy_for, settings_of
-from .settings_findings import moved_by_projects, run_twice
+from .settings_findings import settings_findings
 from .terminal import apart, line_printer, print_json, prints_elsewhere
 
 TYPE_CHECKING = False
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from agent_hooks.engine.manager import HookManager
 
 
-_REFUSED = (
-    "The policy says require_project_gates, so nothing starts here.",
-    "Trust the project, or change the policy.",
-)
 _STATUS_TEXTS = {
     "trusted": "its files are trusted",
     "untrusted": "its files are not trusted",
@@ -48,8 +44,10 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
         try:
             manager = loader.load()
         except TrustError:  # other findings name the project
-            message, remedy = _REFUSED
+            message = "The policy says require_project_gates, so nothing starts here."
+            remedy = "Trust the project, or change the policy."
             refused = [ConfigFinding(kind="refused", message=message, remedy=remedy, must_be_repaired=True)]
+        by_plugins = [] if manager is None else [*plugin_findings(manager, os.path.abspath(directory))]
     roots = [source.project.root for source in loader.projects]
     findings = [
         *loader.findings,
@@ -57,26 +55,23 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
         *_of_commands(loader),
         *_of_models(loader),
         *refused,
-        *_of_plugins(manager, loader),
-        *run_twice(roots),
-        *moved_by_projects(roots),
-        *_of_names(),
-        *_of_deprecated_types(),
+        *(_of_plugins(manager, loader) if manager is not None else ()),
+        *settings_findings(roots),
+        *_of_distributions(),
+        *by_plugins,
+        *(_of_matches(manager) if manager is not None else ()),
     ]
-    if manager is not None:
-        with apart(), prints_elsewhere():
-            findings += plugin_findings(manager, os.path.abspath(directory))
-        findings += _of_matches(manager)
-    open_ones = [finding for finding in findings if not _is_ignored(finding, loader)]
-    active = _count_active(manager)
     plugins = manager.plugins() if manager is not None else []
     settings = {info.name: found for info in plugins if (found := settings_of(info.name, directory))}
+    # Our own hooks do not count, and no stand-ins for broken ones.
+    counted = {info.name for info in plugins if info.status == "active" and info.name != PROTECTION}
+    active = sum(hook.plugin in counted for hook in manager.describe()) if manager is not None else 0
     if as_json:
         listed = [_facts(finding, loader) for finding in findings]
         print_json({"hooks": active, "settings": settings, "findings": listed})
     else:
         _print(findings, loader, active, settings)
-    return int(bool(open_ones))
+    return int(any(not _is_ignored(finding, loader) for finding in findings))
 
 
 def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
@@ -132,47 +127,29 @@ def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
 
 
 def _missing_program(config: Mapping[str, Any]) -> str:
-    """Return the first program of a command if neither ``PATH`` nor its shell knows it. Paths are not checked."""
+    """Return the program of a command if neither ``PATH`` nor its shell knows it. Paths are not checked."""
     import re
     import subprocess
     from shutil import which
 
-    from agent_hooks.shell.parser import parse
-    from agent_hooks.shell.syntax import Simple
-    from agent_hooks.shell.walk import literal, nodes
+    from agent_hooks.handlers.interpreters import plain_words
 
     command = config.get("command", "")
-    is_text = isinstance(command, str) and "args" not in config
-    if "PATH" in config.get("env", {}) or (is_text and (config.get("shell") == "powershell" or os.name == "nt")):
+    if "PATH" in config.get("env", {}) or os.name == "nt" or config.get("shell") == "powershell":
         return ""
-    program = command if isinstance(command, str) else command[0] if command else ""
-    if is_text:
-        simple = [node for node in nodes(parse(command)) if isinstance(node, Simple) and node.words]
-        simple.sort(key=lambda node: node.start)
-        program = (literal(simple[0].words[0]) or "") if simple else ""
+    is_text = isinstance(command, str) and "args" not in config
+    argv = plain_words(command, {}) if is_text else [command] if isinstance(command, str) else command
+    program = argv[0] if argv else ""
     if not re.fullmatch(r"[\w.+-]+", program) or which(program) is not None:
         return ""
-    if is_text:
-        shell = "bash" if config.get("shell") == "bash" else "/bin/sh"
-        test = [shell, "-c", 'command -v -- "$1"', shell, program]
-        quiet = subprocess.DEVNULL
-        done = subprocess.run(test, stdin=quiet, stdout=quiet, stderr=quiet, check=False)  # noqa: S603 - a plain name
-        if done.returncode == 0:
-            return ""  # a builtin of the shell
-    return program
+    if not is_text:
+        return program
+    test = [config.get("shell") or "/bin/sh", "-c", 'command -v -- "$1"', "sh", program]  # a builtin, perhaps
+    done = subprocess.run(test, stdin=subprocess.DEVNULL, capture_output=True, check=False)  # noqa: S603 - a plain name
+    return program if done.returncode else ""
 
 
-def _count_active(manager: HookManager | None) -> int:
-    """Return the number of active hooks, without our own and without stand-ins for broken ones."""
-    if manager is None:
-        return 0
-    active = {info.name for info in manager.plugins() if info.status == "active" and info.name != PROTECTION}
-    return sum(hook.plugin in active for hook in manager.describe())
-
-
-def _of_plugins(manager: HookManager | None, loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    if manager is None:
-        return
+def _of_plugins(manager: HookManager, loader: HookConfigLoader) -> Iterator[ConfigFinding]:
     for info in manager.plugins():
         if info.status == "ignored":
             yield ConfigFinding(
@@ -209,15 +186,12 @@ def _of_matches(manager: HookManager) -> Iterator[ConfigFinding]:
                 yield ConfigFinding(**fields, event=str(hook.event), must_be_repaired=closes)
 
 
-def _of_names() -> Iterator[ConfigFinding]:
+def _of_distributions() -> Iterator[ConfigFinding]:
+    from importlib_metadata import entry_points
+
     for name in foreign_distributions():
         message, remedy = warning_about(name)
         yield ConfigFinding(kind="name-collision", message=message, remedy=remedy)
-
-
-def _of_deprecated_types() -> Iterator[ConfigFinding]:
-    from importlib_metadata import entry_points
-
     for point in entry_points(group=GROUP):
         owner = point.dist.name if point.dist else "unknown origin"
         yield ConfigFinding(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.model.events import HookEvent
-from agent_hooks.system.visible import visible
 
-from .terminal import apart, console, print_json, prints_elsewhere
+from .terminal import apart, print_json, print_table, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,29 +20,13 @@ def show_events(*, as_json: bool) -> int:
     if as_json:
         print_json(events)
         return 0
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        "event",
-        "subject",
-        "decisions",
-        "closed means",
-        "also called",
-        box=None,
-        padding=(0, 2, 0, 0),
-        header_style="bold",
-    )
-    table.columns[0].no_wrap = True
-    table.columns[-1].overflow = "fold"
+    rows = []
     for event in events:
         decisions = "only observes" if event["observe_only"] else ", ".join(event["decisions"]) or "none"
         row = (event["name"], event["subject"] or "-", decisions, event["closed_means"], ", ".join(event["aliases"]))
-        table.add_row(*(Text(visible(str(cell))) for cell in row))
-    out = console()
-    out.print(table)
-    out.print()
-    out.print("closed means: what happens when a gate on this event fails. Decisions come besides `proceed`.")
+        rows.append([str(cell) for cell in row])
+    print_table(("event", "subject", "decisions", "closed means", "also called"), rows)
+    print("\nclosed means: the effect of a gate that fails on this event. Decisions come besides `proceed`.")
     return 0
 
 

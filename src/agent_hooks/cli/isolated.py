@@ -13,7 +13,6 @@ from .supervised import Marks
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import NoReturn
 
 _DONE = "done"
 _NEVER = float("inf")
@@ -31,32 +30,26 @@ def isolate() -> None:
     if not hasattr(os, "fork"):
         return
     import atexit
+    from threading import Thread
 
     marks = Marks()
     sys.stdout.flush()
     sys.stderr.flush()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     child = os.fork()
-    if child:
-        _wait(child, marks)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-
-    listen(lambda activity: marks.mark(activity, _NEVER))
-    atexit.register(marks.mark, _DONE, _NEVER)
-
-
-def _wait(child: int, marks: Marks) -> NoReturn:
-    from threading import Thread
-
+    if child == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        listen(lambda activity: marks.mark(activity, _NEVER))
+        atexit.register(marks.mark, _DONE, _NEVER)
+        return
     Thread(target=_forward_interrupts, args=(child,), daemon=True).start()
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _frame: os.kill(child, received))
     signal.signal(signal.SIGALRM, _namer(marks))
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE_SECONDS, _PATIENCE_SECONDS)
-    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     signal.setitimer(signal.ITIMER_REAL, 0)
-    code = os.waitstatus_to_exitcode(status)
-    activity, _ = marks.last()
+    activity = marks.name()
     if activity == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         os._exit(code if code >= 0 else 128 - code)
     ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
@@ -73,7 +66,7 @@ def _namer(marks: Marks) -> Callable[[int, object], None]:
 
     def name_slow(_number: int, _frame: object) -> None:
         nonlocal seen, named
-        activity, _ = marks.last()
+        activity = marks.name()
         if activity == seen != named:
             named = activity
             sys.stderr.write(f"agent-hooks: still waiting for {activity}.\n")

@@ -8,10 +8,9 @@ from agent_hooks.engine.installed import DISABLE_VARIABLE
 from agent_hooks.model.context import HookContext
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.plugin_settings import plugin_tables
-from agent_hooks.system.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
-from .terminal import apart, console, line_printer, print_json, prints_elsewhere
+from .terminal import apart, line_printer, print_json, print_table, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 # In a pipe or a file, each row of a table stays on one line.
 _UNLIMITED = 10_000
-_STYLES = {"active": "green", "broken": "bold red"}
+_STYLES = {"active": "bold green", "broken": "bold red"}
 
 
 def show_plugins(*, as_json: bool) -> int:
@@ -75,38 +74,28 @@ def _hook_facts(hook: HookInfo) -> dict[str, object]:
 
 
 def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    out, line = console(_UNLIMITED), line_printer()
+    line = line_printer()
     here = os.path.join(os.getcwd(), "")
     for warning in warnings:
         line(f"Warning: {warning}", "yellow")
     if not plugins:
-        out.print("No plugin is installed. For example: pip install agent-hooks-guards")
+        line("No plugin is installed. For example: pip install agent-hooks-guards")
     for plugin in plugins:
-        version = f" {plugin.version}" if plugin.version else ""
-        title = Text(visible(plugin.name), "bold").append(visible(version), "not bold")
-        title.append(visible(f"  from {plugin.distribution}" if plugin.distribution else ""), "not bold")
-        title.append(f"  {plugin.source}  ", "not bold").append(plugin.status, _STYLES.get(plugin.status, "yellow"))
-        out.print(title, soft_wrap=True)
+        origin = f"  from {plugin.distribution}" if plugin.distribution else ""
+        name = " ".join(filter(None, (plugin.name, plugin.version)))
+        line(f"{name}{origin}  {plugin.source}  {plugin.status}", _STYLES.get(plugin.status, "yellow"))
         if plugin.error:
             line(f"  {plugin.error}", "red")
             if is_installed(plugin, loader):
                 line(f"  What it would have refused is refused. {remedy_for(plugin)}")
             continue
-        for origin in settings_of(plugin.name, os.getcwd()):
-            line(f"  settings from {origin}")
-        own = [hook for hook in hooks if hook.plugin == plugin.name]
-        if not own:
-            continue
-        table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-        for column in ("event", "priority", "mode", "match", "hook", "where"):
-            table.add_column(column, overflow="fold")
-        for hook in own:
-            mode = "wrapper" if hook.wrapper else hook.mode
+        for settings in settings_of(plugin.name, os.getcwd()):
+            line(f"  settings from {settings}")
+        rows = []
+        for hook in (hook for hook in hooks if hook.plugin == plugin.name):
             marks = "".join(f", {name}" for name in ("required", "shadow") if getattr(hook, name))
-            row = (hook.event, str(hook.priority), mode + marks, hook.match, hook.name, hook.origin.removeprefix(here))
-            table.add_row(*(Text(visible(cell)) for cell in row))
-        out.print(Padding(table, (0, 0, 0, 2), expand=False))
+            mode = ("wrapper" if hook.wrapper else hook.mode) + marks
+            origin = hook.origin.removeprefix(here)
+            rows.append((hook.event, str(hook.priority), mode, hook.match, hook.name, origin))
+        if rows:
+            print_table(("event", "priority", "mode", "match", "hook", "where"), rows, indent=2, width=_UNLIMITED)

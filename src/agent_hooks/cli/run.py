@@ -15,9 +15,12 @@ import sys
 from time import monotonic
 
 from agent_hooks.errors import AgentHooksError, WireError
+from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tools import MAX_PATH
+from agent_hooks.model.values import Value
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
+from agent_hooks_core import refuse
 
 from .stdin import read_all, read_object
 from .supervised import ENDING, NoAnswerError, supervised
@@ -27,12 +30,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import NoReturn
 
-    from agent_hooks.engine.hooks import Ask
+    from agent_hooks.engine.hooks import Ask, Hooks
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.sources.loader import HookConfigLoader
     from agent_hooks.wire import Host
+
+    from .supervised import Marks
 
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
 USAGE = f"""\
@@ -54,8 +59,13 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
 _MAX_FINDINGS = 3
 
 
-class UsageError(AgentHooksError):
-    """Raised when the command line is wrong."""
+class Options(Value):
+    """The command line. ``timeout``: in seconds, None for a little before the host's own limit."""
+
+    host: Host
+    event: str | None = None
+    timeout: float | None = None
+    on_ask: str = "deny"
 
 
 class Terminated(BaseException):
@@ -70,11 +80,15 @@ def run(arguments: list[str]) -> NoReturn:
     if arguments[:1] in (["--help"], ["-h"]):
         print(USAGE)
         sys.exit(0)
+    try:
+        options = parse_options(arguments)
+    except AgentHooksError as error:
+        refuse(["run", *arguments], str(error))
     stdout, stderr = _take_output()
     noise = b""
     try:
         _at_signals(_terminate)
-        answer, noise = _answer(arguments, started, (stdout, stderr))
+        answer, noise = _answer(options, started, (stdout, stderr))
         _at_signals(signal.SIG_IGN)
     except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         _at_signals(signal.SIG_IGN)
@@ -120,24 +134,45 @@ def _write(descriptor: int, text: str | bytes) -> None:
 # -- from the command line to the answer -------------------------------------------------------------------------------
 
 
-def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tuple[Answer, bytes]:
-    given, problem = read_arguments(arguments)
-    event = given.get("--event")
-    host: Host | None = None
-    timeout: float | None = None
+def parse_options(arguments: list[str]) -> Options:
+    """Parse the command line. Raises ``AgentHooksError``: a misconfigured gate must not silently allow."""
+    given: dict[str, str] = {}
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if name not in OPTIONS:
+            raise AgentHooksError(f"`agent-hooks run` takes no {name!r}; its options are {', '.join(OPTIONS)}.")
+        found = value if equals else next(rest, None)
+        if found is None:
+            raise AgentHooksError(f"{name} needs a value.")
+        given[name] = found
+    if "--agent" not in given:
+        raise AgentHooksError(f"--agent is missing; it takes {' or '.join(HOSTS)}.")
+    host = get_host(given["--agent"])
+    on_ask = given.get("--on-ask", "deny")
+    if on_ask not in ("deny", "host"):
+        raise AgentHooksError(f"--on-ask takes deny or host, not {on_ask!r}.")
     try:
-        if "--agent" not in given:
-            raise UsageError(problem or f"--agent is missing; it takes {' or '.join(HOSTS)}.")
-        host = get_host(given["--agent"])
-        timeout = _read_options(given, problem)
-        if os.isatty(0):
-            raise UsageError(
-                "`run` is for coding agents, which write an event to its stdin; see `agent-hooks run --help`."
-            )
-    except AgentHooksError as error:
-        return _misused(host, event, str(error), started), b""
+        timeout = float(given["--timeout"]) if "--timeout" in given else None
+    except ValueError:
+        timeout = 0.0
+    if timeout is not None and not 0 < timeout < float("inf"):
+        raise AgentHooksError(f"--timeout takes a number of seconds above 0, not {given['--timeout']!r}.")
+    if "--config-dir" in given:
+        from agent_hooks.system.folders import choose_config_dir
+
+        choose_config_dir(given["--config-dir"])
+    if os.isatty(0):
+        raise AgentHooksError(
+            "`run` is for coding agents, which write an event to its stdin; see `agent-hooks run --help`."
+        )
+    return Options(host=host, event=given.get("--event"), timeout=timeout, on_ask=on_ask)
+
+
+def _answer(options: Options, started: float, output: tuple[int, int]) -> tuple[Answer, bytes]:
+    host, event = options.host, options.event
     try:
-        payload = read_object(read_all(0, _deadline(host, event, timeout, started)))
+        payload = read_object(read_all(0, _deadline(host, event, options.timeout, started)))
         named = payload.get("hook_event_name")
         if event and named and isinstance(named, str) and named != event:
             wrong = (
@@ -146,54 +181,15 @@ def _answer(arguments: list[str], started: float, output: tuple[int, int]) -> tu
             return host.failure(named, wrong), b""
         event = event or (named if isinstance(named, str) else None)
         ctx = _with_project_dir(host.read(payload, event))
-        deadline = _deadline(host, event, timeout, started)
-        on_ask = given.get("--on-ask", "deny")
-        return supervised(lambda send, mark: _ask(host, ctx, on_ask, send, mark, deadline), deadline, keep_from=output)
+        deadline = _deadline(host, event, options.timeout, started)
+        ask = lambda send, marks: _ask(host, ctx, options.on_ask, send, marks, deadline)  # noqa: E731
+        return supervised(ask, deadline, keep_from=output)
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
     except WireError as error:
         return host.failure(event, f"agent-hooks: {error}"), b""
     except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         return host.failure(event, f"agent-hooks failed: {_described(error)}"), b""
-
-
-def read_arguments(arguments: list[str]) -> tuple[dict[str, str], str]:
-    """Return the options by name, and the problem of the command line or an empty string."""
-    given: dict[str, str] = {}
-    problem = ""
-    rest = iter(arguments)
-    for argument in rest:
-        name, equals, value = argument.partition("=")
-        if name not in OPTIONS:
-            problem = problem or f"`agent-hooks run` takes no {name!r}; its options are {', '.join(OPTIONS)}."
-            continue
-        found = value if equals else next(rest, None)
-        if found is None:
-            problem = problem or f"{name} needs a value."
-        else:
-            given[name] = found
-    return given, problem
-
-
-def _read_options(given: dict[str, str], problem: str) -> float | None:
-    """Return the timeout in seconds, None if there is none. Raises ``UsageError``."""
-    if problem:
-        raise UsageError(problem)
-    if given.get("--on-ask", "deny") not in ("deny", "host"):
-        raise UsageError(f"--on-ask takes deny or host, not {given['--on-ask']!r}.")
-    if "--config-dir" in given:
-        from agent_hooks.system.folders import choose_config_dir
-
-        choose_config_dir(given["--config-dir"])
-    if "--timeout" not in given:
-        return None
-    try:
-        seconds = float(given["--timeout"])
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds < float("inf"):
-        raise UsageError(f"--timeout takes a number of seconds above 0, not {given['--timeout']!r}.")
-    return seconds
 
 
 def _deadline(host: Host, event: str | None, timeout: float | None, started: float) -> float:
@@ -211,21 +207,6 @@ def _with_project_dir(ctx: HookContext) -> HookContext:
     return ctx.replace(project_dir=directory) if is_known else ctx
 
 
-def _misused(host: Host | None, event: str | None, message: str, started: float) -> Answer:
-    """Return the answer to a wrong command line: a misconfigured gate must not silently allow."""
-    message = f"agent-hooks: {message}"
-    if event is None and not os.isatty(0):
-        try:
-            payload = read_object(read_all(0, started + 5.0))
-            event = str(payload.get("hook_event_name", ""))
-        except (WireError, OSError):
-            event = None
-    if host is not None:
-        return host.failure(event, message)
-    # The host is unknown: only the reason and the exit code mean the same to every host.
-    return Answer(stderr=message, exit_code=get_host("claude-code").failure(event, message).exit_code)
-
-
 # -- with the hooks ----------------------------------------------------------------------------------------------------
 
 
@@ -234,29 +215,21 @@ def _ask(
     ctx: HookContext,
     on_ask: str,
     send: Callable[[Answer], None],
-    mark: Callable[[str, float], None],
+    marks: Marks,
     deadline: float,
 ) -> None:
     """Send the answer as soon as it is settled, and return when the observers have run too."""
-    running = ""
-
-    def mark_running(activity: str, end: float) -> None:
-        nonlocal running
-        running = activity
-        mark(activity, end)
-
     try:
         from agent_hooks.system import folders
 
         folders.use_account()
         from agent_hooks.system.progress import listen
 
-        from .asking import needs_loop
         from .host_hooks import add_host_hooks
         from .time_limits import TimeLimits
 
         loader = _loader(host, ctx)
-        limits = TimeLimits(mark_running, deadline)
+        limits = TimeLimits(marks.mark, deadline)
         listen(limits.mark_loading)
         with limits.loading():
             manager = loader.load()
@@ -273,7 +246,7 @@ def _ask(
         ask: Ask = "host" if host.can_ask(ctx) or (on_ask == "host" and host.approves(ctx)) else None
         add_host_hooks(manager, host, ctx, ask)
         hooks = manager.hooks(ask, settled)
-        if needs_loop(hooks, ctx.event):
+        if _needs_loop(hooks, ctx.event):
             import asyncio
 
             with asyncio.Runner() as runner:
@@ -283,8 +256,15 @@ def _ask(
             settled(hooks.dispatch_sync(ctx))
             hooks.join_sync()
     except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
-        during = f", while {running} was running; repair it" if running else ""
+        during = f", while {marks.name()} was running; repair it" if marks.name() else ""
         send(host.failure(ctx.host_event, f"agent-hooks could not ask the hooks: {_described(error)}{during}"))
+
+
+def _needs_loop(hooks: Hooks, event: HookEvent) -> bool:
+    """Whether a hook that would be asked about ``event`` is async, those of the permission request included."""
+    chains = (hooks.chain(event), hooks.chain(HookEvent.PERMISSION_REQUEST))
+    hooks_of = (hook for chain in chains if chain for hook in (*chain.wrappers, *chain.deciders, *chain.observers))
+    return any(hook.is_async for hook in hooks_of)
 
 
 def _loader(host: Host, ctx: HookContext) -> HookConfigLoader:
@@ -320,20 +300,13 @@ def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookMa
         from .remembered import unseen
 
         notes = (*unseen(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
-    notes = (*_decided_by(outcome), *notes, *_findings(outcome))
+    if outcome.origin and not (outcome.hook or "").startswith("agent_hooks."):
+        # The model gets the reason, and people must find the rule.
+        notes = (f"agent_hooks: {outcome.decision} by {outcome.origin}.", *notes)
+    notes = (*notes, *(f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]))
+    if (more := len(outcome.findings) - _MAX_FINDINGS) > 0:
+        notes = (*notes, f"agent_hooks: and {more} more findings.")
     return host.write(outcome, ctx, notes=notes, ask=on_ask)
-
-
-def _decided_by(outcome: HookOutcome) -> tuple[str, ...]:
-    """Return a note with the origin of a refusal: the model gets the reason, and people must find the rule."""
-    is_ours = (outcome.hook or "").startswith("agent_hooks.")
-    return (f"agent_hooks: {outcome.decision} by {outcome.origin}.",) if outcome.origin and not is_ours else ()
-
-
-def _findings(outcome: HookOutcome) -> tuple[str, ...]:
-    lines = [f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]]
-    more = len(outcome.findings) - len(lines)
-    return (*lines, *([f"agent_hooks: and {more} more findings."] if more else []))
 
 
 def _described(error: BaseException) -> str:

@@ -28,35 +28,54 @@ _HOSTS = (
 # The keys of commands in these files.
 _KEYS = ("command", "bash", "powershell", "windows", "linux", "osx")
 _OURS = "agent-hooks run"
+# The variables that decide where settings and programs are looked for, beside those of agent_hooks.
+_MOVING = frozenset(
+    """
+    HOME USERPROFILE APPDATA LOCALAPPDATA XDG_CONFIG_HOME XDG_STATE_HOME CLAUDE_CONFIG_DIR CODEX_HOME PATH
+    PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONSAFEPATH PYTHONSTARTUP LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES
+    """.split()
+)
 
 
-def run_twice(roots: Iterable[str]) -> Iterator[ConfigFinding]:
-    """Yield a finding for each file that repeats a command of Claude Code's settings; nothing is run."""
-    home = os.path.expanduser("~")
+def settings_findings(roots: Iterable[str]) -> Iterator[ConfigFinding]:
+    """Yield a finding for each settings file of Claude Code that repeats a command of another host's hook file, and for
+    each of the projects ``roots`` whose ``env`` moves the user's settings. Nothing is run.
+    """
     own = claude_dir()
-    settings = {os.path.join(own, CLAUDE_FILE): None} if own else {}
-    others: dict[str, str] = {}
-    for root in roots:
-        settings |= dict.fromkeys(os.path.join(root, name) for name in CLAUDE)
-        for host, in_project, in_home in _HOSTS:
-            patterns = os.path.join(glob.escape(root), *in_project), os.path.join(glob.escape(home), *in_home)
-            others |= {path: host for pattern in patterns for path in sorted(glob.glob(pattern))}
+    settings = {os.path.join(root, name): True for root in roots for name in CLAUDE}
+    settings |= {os.path.join(own, CLAUDE_FILE): False} if own else {}
+    others = dict(_files_of_hosts(roots))
     theirs = {path: set(_commands_in(_parsed(path))) for path in others}
-    for path in settings:
-        commands = set(_commands_in(_parsed(path)))
+    for path, is_projects in settings.items():
+        parsed = _parsed(path)
+        commands = set(_commands_in(parsed))
         for other, host in others.items():
-            both = sorted(commands & theirs[other])
-            if both:
+            if both := sorted(commands & theirs[other]):
+                named = " and ".join(f"`{command[:80]}`" for command in both)
                 yield ConfigFinding(
                     kind="runs-twice",
                     path=path,
-                    message=f"{host} runs this file and {other}, so what is in both runs twice: {_named(both)}.",
+                    message=f"{host} runs this file and {other}, so what is in both runs twice: {named}.",
                     remedy="Keep it in one of them.",
                 )
+        env = parsed.get("env") if isinstance(parsed, dict) and is_projects else None
+        names = env if isinstance(env, dict) else ()
+        moving = sorted(name for name in names if name.upper() in _MOVING or name.upper().startswith("AGENT_HOOKS_"))
+        if moving:
+            yield ConfigFinding(
+                kind="moves-settings",
+                path=path,
+                message=f"Its env sets {', '.join(moving)}, which decides where settings and programs are looked for.",
+                remedy="Remove that from the file of the project; set it in your own environment if you need it.",
+            )
 
 
-def _named(commands: list[str]) -> str:
-    return " and ".join(f"`{command[:80]}`" for command in commands)
+def _files_of_hosts(roots: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the hook files of other hosts with their hosts."""
+    for host, in_project, in_home in _HOSTS:
+        folders = [(root, in_project) for root in roots] + [(os.path.expanduser("~"), in_home)]
+        for folder, pattern in folders:
+            yield from ((path, host) for path in sorted(glob.glob(os.path.join(glob.escape(folder), *pattern))))
 
 
 def _parsed(path: str) -> Any:
@@ -77,30 +96,3 @@ def _commands_in(value: Any) -> Iterator[str]:
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     for each in inner:
         yield from _commands_in(each)
-
-
-_VARIABLES = frozenset(
-    """
-    HOME USERPROFILE APPDATA LOCALAPPDATA XDG_CONFIG_HOME XDG_STATE_HOME CLAUDE_CONFIG_DIR CODEX_HOME PATH
-    PYTHONPATH PYTHONHOME PYTHONUSERBASE PYTHONSAFEPATH PYTHONSTARTUP LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES
-    """.split()
-)
-
-
-def moved_by_projects(roots: Iterable[str]) -> Iterator[ConfigFinding]:
-    """Yield a finding for each Claude Code settings file below ``roots`` whose ``env`` moves the user's settings."""
-    for path in (os.path.join(root, name) for root in roots for name in CLAUDE):
-        settings = _parsed(path)
-        env = settings.get("env") if isinstance(settings, dict) else None
-        names = sorted(name for name in env if _moves(name)) if isinstance(env, dict) else []
-        if names:
-            yield ConfigFinding(
-                kind="moves-settings",
-                path=path,
-                message=f"Its env sets {', '.join(names)}, which decides where settings and programs are looked for.",
-                remedy="Remove that from the file of the project; set it in your own environment if you need it.",
-            )
-
-
-def _moves(name: str) -> bool:
-    return name.upper() in _VARIABLES or name.upper().startswith("AGENT_HOOKS_")

@@ -7,12 +7,14 @@ host's streams, a clock and its signals, and answers exactly once.
 
 from __future__ import annotations
 
-import contextlib
 import json
+import mmap
 import os
 import signal
+import struct
 import sys
-from time import monotonic, sleep
+from contextlib import suppress
+from time import monotonic
 
 from agent_hooks.wire.answer import Answer
 
@@ -22,8 +24,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     Send = Callable[[Answer], None]
-    Mark = Callable[[str, float], None]
-    Work = Callable[[Send, Mark], None]
+    Work = Callable[[Send, "Marks"], None]
 
 # The signals that ask a process to end: from a host, from a terminal that is closed, from a limit on computing time.
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name))
@@ -39,23 +40,45 @@ TOO_LATE = "did not answer in time"
 LONGER = "Make it faster, or give it and the command of the host a longer timeout"
 # How long after its deadline a hook is killed from here, if its own process has not ended it.
 _STALLED_SECONDS = 3.0
-_MAX_MARK = 1000
 
 
 class NoAnswerError(Exception):
     """Raised when the hooks gave no answer; the message says why."""
 
 
+class Marks:
+    """The last report of the hooks' process, in memory that it shares with this one."""
+
+    _LAYOUT = struct.Struct("d1000s")
+
+    def __init__(self) -> None:
+        self._shared = mmap.mmap(-1, self._LAYOUT.size)
+        self.mark("", float("inf"))
+
+    def mark(self, name: str, end: float) -> None:
+        """Report the next activity and its deadline, as a ``time.monotonic()``."""
+        self._LAYOUT.pack_into(self._shared, 0, end, name.replace("\n", " ").encode("utf-8", "replace"))
+
+    def name(self) -> str:
+        """Return the name of the last activity, empty if there is none."""
+        name: bytes = self._LAYOUT.unpack_from(self._shared)[1]
+        return name.rstrip(b"\0").decode("utf-8", "replace")
+
+    def is_stalled(self) -> bool:
+        """Whether the last activity is overdue."""
+        end: float = self._LAYOUT.unpack_from(self._shared)[0]
+        return monotonic() >= end + _STALLED_SECONDS
+
+
 def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) -> tuple[Answer, bytes]:
     """Run ``work`` and return the first answer that it sends, and at most some 64 KiB of its output.
 
-    ``work`` is called with two functions: one sends the answer; the other reports the next activity, by name, and its
-    deadline as a ``time.monotonic()``. Soon after that deadline ``work`` is ended, and the activity is named if there
-    is no answer. After the answer, ``work`` may run for 10 seconds, but not beyond ``deadline`` (a
-    ``time.monotonic()``), without an effect on the result. ``keep_from``: descriptors that the hooks must not have.
-    Raises ``NoAnswerError`` without an answer by then. If this process is killed, the hooks are killed too. Without
-    ``fork`` (Windows) the hooks run in a thread: their output is dropped, and no answer is possible after a hook that
-    ends or blocks the whole process.
+    ``work`` is called with a function that sends the answer, and with the marks by which it reports its next activity.
+    Soon after the deadline of that ``work`` is ended, and the activity is named if there is no answer. After the
+    answer, ``work`` may run for 10 seconds, but not beyond ``deadline`` (a ``time.monotonic()``), without an effect on
+    the result. ``keep_from``: descriptors that the hooks must not have. Raises ``NoAnswerError`` without an answer by
+    then. If this process is killed, the hooks are killed too. Without ``fork`` (Windows) the hooks run in a thread:
+    their output is dropped, and no answer is possible after a hook that ends or blocks the whole process.
     """
     if not hasattr(os, "fork"):
         return _in_thread(work, deadline), b""
@@ -69,32 +92,31 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         os.setpgid(0, 0)
         _be_the_child(work, answers_in, noises_in, marks, keep_from)
     sent, noise = bytearray(), bytearray()
-    guard = None
+    is_over, guard = False, None
     try:
         os.close(answers_in)
         os.close(noises_in)
         guard = _start_guard(child, keep_from)
         try:
-            if _listen(child, {answers: sent, noises: noise}, deadline, marks) and sent:
-                child.kill(and_its_own=True)
+            is_over = _listen(child, {answers: sent, noises: noise}, deadline, marks)
+            if not is_over:
                 noise += CUT_SHORT
         except BaseException:
             if b"\n" not in sent:  # a complete answer stays valid after any later failure
                 raise
-        line, newline, _ = sent.partition(b"\n")
-        if not newline:
-            name, _ = marks.last()
+        if b"\n" not in sent:
+            name = marks.name()
             if monotonic() >= deadline or marks.is_stalled():
-                child.kill(and_its_own=True)
                 raise NoAnswerError(f"{name} {TOO_LATE}. {LONGER}" if name else f"the hooks {TOO_LATE}")
             ending = f"the process of the hooks {child.ending()} before it answered"
-            child.kill(and_its_own=True)
             raise NoAnswerError(f"{ending}, while {name} was running; repair it" if name else ending)
     finally:
+        if not is_over or b"\n" not in sent:
+            child.kill_all()
         child.kill()
         if guard is not None:
             os.kill(guard, 9)
-    stdout, stderr, exit_code = json.loads(line)
+    stdout, stderr, exit_code = json.loads(sent.partition(b"\n")[0])
     return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
 
 
@@ -110,7 +132,7 @@ def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> int:
         for descriptor in (0, alive_here, *keep_from):
             os.close(descriptor)
         os.read(alive, 1)
-        child.kill(and_its_own=True)
+        child.kill_all()
     finally:
         os._exit(0)
 
@@ -130,66 +152,30 @@ class _Child:
         return self._status is not None
 
     def ending(self) -> str:
-        """Return how the child ended, killing it unless it ends by itself at once."""
-        for _ in range(20):
-            if self.has_ended():
-                break
-            sleep(0.01)
-        else:
-            self.kill()
-            _, self._status = os.waitpid(self.pid, 0)
-        code = os.waitstatus_to_exitcode(self._status or 0)
+        """Return how the child ended. One that has closed its pipe ends at once, or is killed."""
+        self.kill()
+        if self._status is None:
+            self._status = os.waitpid(self.pid, 0)[1]
+        code = os.waitstatus_to_exitcode(self._status)
         return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
-    def kill(self, *, and_its_own: bool = False) -> None:
-        """Kill the child, and with ``and_its_own`` its group and its commands, without waiting."""
-        if and_its_own:
-            from agent_hooks.handlers.escaped import end_all
-
-            with contextlib.suppress(ProcessLookupError, PermissionError):  # no process of it is left
-                os.killpg(self.pid, 9)
-            end_all(self._token)  # commands of hooks have groups of their own
+    def kill(self) -> None:
+        """Kill the child without waiting."""
         if self._status is None:
             os.kill(self.pid, 9)
 
+    def kill_all(self) -> None:
+        """Kill the group of the child, and the commands of hooks, which have groups of their own."""
+        from agent_hooks.handlers.escaped import end_all
 
-class Marks:
-    """The child's last report: a pipe that is only read when the answer is missing."""
-
-    def __init__(self) -> None:
-        self._read_end, self._write_end = os.pipe()
-        os.set_blocking(self._read_end, False)
-        os.set_blocking(self._write_end, False)
-        self._last = ("", float("inf"))
-
-    def mark(self, name: str, end: float) -> None:
-        """Report the next activity and its deadline: called in the child."""
-        data = f"{end!r} {name[:_MAX_MARK]}".replace("\n", " ").encode("utf-8", "replace") + b"\n"
-        try:
-            os.write(self._write_end, data)
-        except BlockingIOError:  # only the last ones count
-            os.read(self._read_end, 1024 * 1024)
-            os.write(self._write_end, data)
-
-    def last(self) -> tuple[str, float]:
-        """Return the last report, an empty name if there is none."""
-        try:
-            lines = os.read(self._read_end, 1024 * 1024).splitlines()
-        except BlockingIOError:
-            return self._last
-        if lines:
-            end, _, name = lines[-1].decode("utf-8", "replace").partition(" ")
-            self._last = (name, float(end))
-        return self._last
-
-    def is_stalled(self) -> bool:
-        """Whether the activity reported last is overdue."""
-        return monotonic() >= self.last()[1] + _STALLED_SECONDS
+        with suppress(ProcessLookupError, PermissionError):  # no process of it is left
+            os.killpg(self.pid, 9)
+        end_all(self._token)
 
 
 def _listen(child: _Child, output: dict[int, bytearray], deadline: float, marks: Marks) -> bool:
     """Collect the two pipes in ``output``, answers and noise, until the child closes the first pipe, ends, or runs out
-    of time: at ``deadline``, at that of a hook, or some time after the answer. Return whether it still works then.
+    of time: at ``deadline``, at that of a hook, or some time after the answer. Return whether it has done its work.
     """
     from select import POLLIN, poll
 
@@ -211,7 +197,7 @@ def _listen(child: _Child, output: dict[int, bytearray], deadline: float, marks:
             elif descriptor == answers and b"\n" in data:
                 deadline = min(deadline, monotonic() + AFTER_ANSWER_SECONDS)
         del output[noises][MAX_NOISE:]
-    return is_open[answers] and not child.has_ended()
+    return not is_open[answers] or child.has_ended()
 
 
 def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from: tuple[int, ...]) -> NoReturn:
@@ -230,7 +216,7 @@ def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from
             while rest:
                 rest = rest[os.write(answers, rest) :]
 
-        work(send, marks.mark)
+        work(send, marks)
         _finish()
     finally:
         os._exit(0)
@@ -251,29 +237,23 @@ def _flush() -> None:
 
 
 def _in_thread(work: Work, deadline: float) -> Answer:
-    import threading
     from queue import Empty, SimpleQueue
+    from threading import Thread
 
     answers: SimpleQueue[Answer | None] = SimpleQueue()
 
     def run_work() -> None:
         try:
-            work(answers.put, lambda *_: None)
+            work(answers.put, Marks())
             _finish()
         finally:
             answers.put(None)
 
-    def wait_for_answer(until: float) -> Answer | None:
-        try:
-            return answers.get(timeout=max(0.0, until - monotonic()))
-        except Empty:
-            return None
-
-    threading.Thread(target=run_work, daemon=True, name="agent_hooks run").start()
-    answer = wait_for_answer(deadline)
-    if answer is None:
-        is_late = monotonic() >= deadline
-        raise NoAnswerError(f"the hooks {TOO_LATE}" if is_late else "the thread of the hooks ended before it answered")
-    while wait_for_answer(min(deadline, monotonic() + AFTER_ANSWER_SECONDS)) is not None:
-        pass  # a later answer changes nothing
-    return answer
+    thread = Thread(target=run_work, daemon=True, name="agent_hooks run")
+    thread.start()
+    with suppress(Empty):
+        answer = answers.get(timeout=max(0.0, deadline - monotonic()))
+        if answer is not None:
+            thread.join(max(0.0, min(deadline - monotonic(), AFTER_ANSWER_SECONDS)))
+            return answer
+    raise NoAnswerError(f"the hooks {TOO_LATE}")

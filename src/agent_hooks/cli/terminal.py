@@ -12,12 +12,18 @@ from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from rich.console import Console
 
 WIDTH = 100
+# The style of each decision; ``failed`` is a hook's failure.
+DECISION_STYLES = {
+    **dict.fromkeys(("deny", "stop", "failed"), "bold red"),
+    **dict.fromkeys(("ask", "suspend"), "yellow"),
+    "rewrite": "cyan",
+}
 
 
 def shortened(text: str, width: int) -> str:
@@ -26,7 +32,7 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def console(width: int | None = None) -> Console:
+def console(width: int = 0) -> Console:
     """Return the console of stdout, without markup; plain text of ``width`` (default 100) outside a terminal."""
     from rich.console import Console
 
@@ -52,6 +58,21 @@ def line_printer() -> Callable[..., None]:
         out.print(Text(visible(text), style), soft_wrap=True)
 
     return print_line
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0, width: int = WIDTH) -> None:
+    """Print a table of untrusted texts; ``width`` is for an output that is no terminal."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    table.columns[0].no_wrap = True
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))
+    console(width).print(Padding(table, (0, 0, 0, indent), expand=False))
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

@@ -17,7 +17,7 @@ from agent_hooks.model.events import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
@@ -43,16 +43,14 @@ class TimeLimits:
         self._end = deadline - min(_MOST_FOR_ANSWER, (deadline - monotonic()) / _SHARE_FOR_ANSWER)
         self._limit = 0.0
         self._is_running = False
-        self._is_possible = hasattr(os, "fork")
-        if self._is_possible:
-            signal.signal(signal.SIGALRM, self._interrupt)
 
     @contextmanager
     def loading(self) -> Iterator[None]:
         """Let no plugin or ``hookconf.py`` take longer than 60 seconds to be imported: it fails like a broken one."""
-        if not self._is_possible:
+        if not hasattr(os, "fork"):
             yield
             return
+        signal.signal(signal.SIGALRM, self._interrupt)
         self._limit = max(min(_LOADING_SECONDS, self._end - monotonic()), 0.01)
         self._is_running = True
         signal.setitimer(signal.ITIMER_REAL, self._limit, self._limit)
@@ -68,25 +66,27 @@ class TimeLimits:
 
     def apply(self, manager: HookManager, event: HookEvent) -> None:
         """Hold the hooks of ``event``, and of the events that it can lead to, to their limits."""
+        if not hasattr(os, "fork"):
+            return
+        signal.signal(signal.SIGALRM, self._interrupt)
         hooks = manager.hooks()
         for each in dict.fromkeys((event, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT)):
-            chain = hooks.chain(each) if self._is_possible else None
-            if chain is not None:
-                self._apply_to((*chain.wrappers, *chain.deciders))
+            chain = hooks.chain(each)
+            for hook in (*chain.wrappers, *chain.deciders) if chain is not None else ():
+                self._apply_to(hook)
 
-    def _apply_to(self, hooks: Iterable[Hook]) -> None:
-        for hook in hooks:
-            left = max(self._end - monotonic(), 0.01)
-            seconds = hook.timeout = min(hook.timeout or left, left)
-            name = f"the hook {hook.name}"
-            if hook.match is not None:
-                hook.match = self._limited(hook.match, f"{name} (its match)", seconds)
-            if hook.is_timed:  # it runs in a thread of its own
-                hook.call = self._named(hook.call, name, seconds)
-            elif hook.is_async or hook.options.wrapper:
-                hook.call = self._stepwise(hook.call, name, seconds)
-            else:
-                hook.call = self._limited(hook.call, name, seconds)
+    def _apply_to(self, hook: Hook) -> None:
+        left = max(self._end - monotonic(), 0.01)
+        seconds = hook.timeout = min(hook.timeout or left, left)
+        name = f"the hook {hook.name}"
+        if hook.match is not None:
+            hook.match = self._limited(hook.match, f"{name} (its match)", seconds)
+        if hook.is_timed:  # it runs in a thread of its own
+            hook.call = self._named(hook.call, name)
+        elif hook.is_async or hook.options.wrapper:
+            hook.call = self._stepwise(hook.call, name, seconds)
+        else:
+            hook.call = self._limited(hook.call, name, seconds)
 
     def _limited(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
         def limited(*arguments: Any) -> Any:
@@ -94,18 +94,22 @@ class TimeLimits:
             self._mark(name, end)
             self._limit = end - monotonic()
             self._is_running = True
+            running = name
             try:
                 signal.setitimer(signal.ITIMER_REAL, max(self._limit, 0.001))
-                return call(*arguments)
+                answer = call(*arguments)
+                running = ""
+                return answer
             finally:
                 self._is_running = False
                 signal.setitimer(signal.ITIMER_REAL, 0)
+                self._mark(running, self._end)  # code without a limit of its own may follow
 
         return limited
 
-    def _named(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
+    def _named(self, call: Callable[..., Any], name: str) -> Callable[..., Any]:
         def named(*arguments: Any) -> Any:
-            self._mark(name, monotonic() + seconds)
+            self._mark(name, self._end)
             return call(*arguments)
 
         return named

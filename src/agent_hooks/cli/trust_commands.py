@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.formats.entry import HookEntry
-    from agent_hooks.formats.findings import ConfigFinding
     from agent_hooks.trust.manifest import Project
     from agent_hooks.trust.trust_store import TrustStatus
 
@@ -49,27 +48,25 @@ def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json
         refuse_agents(TrustError)
         store.trust(project, digest)
     standing = store.standing(project)
+    facts = _facts(project, standing)
     is_done = show or diff or standing.status in ("trusted", "empty")
     if as_json:
-        print_json({**_facts(project, standing), **({"diff": store.diff(project)} if diff else {})})
+        print_json({**facts, **({"diff": store.diff(project)} if diff else {})})
         return int(not is_done)
-    if diff:
-        _show(project, standing, is_short=True)
-        text = store.diff(project) or "Nothing differs from what was trusted.\n"
-        console().print(text, soft_wrap=True, end="")
-        return 0
+    line = line_printer()
     if digest is not None:
-        console().print(f"Trusted: {visible(project.root)} is {project.digest}.", soft_wrap=True)
+        line(f"Trusted: {project.root} is {project.digest}.")
         return 0
-    _show(project, standing)
+    _show(facts, is_short=diff)
+    if diff:
+        console().print(store.diff(project) or "Nothing differs from what was trusted.\n", soft_wrap=True, end="")
     if is_done:
         return 0
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         to_type = how_to_trust(project.root, "--digest", project.digest).strip("`")
-        console().print(
-            f"\nNothing was trusted, because there is no terminal to ask. To trust exactly this:\n  {to_type}",
-            soft_wrap=True,
-        )
+        line("")
+        line("Nothing was trusted, because there is no terminal to ask. To trust exactly this:")
+        line(f"  {to_type}")
         return 1
     refuse_agents(TrustError)
     return _ask_and_trust(store, project)
@@ -102,28 +99,27 @@ def _ask_and_trust(store: TrustStore, project: Project) -> int:
     return 0
 
 
-def _show(project: Project, standing: TrustStatus, *, is_short: bool = False) -> None:
+def _show(facts: dict[str, Any], *, is_short: bool) -> None:
     line = line_printer()
-    line(project.root, "bold")
-    line(f"  {_STATUS_TEXTS[standing.status]}", "green" if standing.status == "trusted" else "yellow")
-    for change in standing.changes:
+    line(facts["root"], "bold")
+    line(f"  {_STATUS_TEXTS[facts['status']]}", "green" if facts["status"] == "trusted" else "yellow")
+    for change in facts["changes"]:
         line(f"  {change}", "yellow")
     if is_short:
         return
-    files = [f"{file.mode:04o}  {file.path}{file.real and f' -> {file.real}'}" for file in project.files]
+    links = {file["path"]: f" -> {file['real']}" for file in facts["files"] if "real" in file}
+    files = [f"{file['mode']}  {file['path']}{links.get(file['path'], '')}" for file in facts["files"]]
     for title, texts in (
         ("Files that are covered, with their permissions:", files),
-        ("What would run:", _described(project)),
-        ("Settings of plugins:", _settings(project)),
+        ("What would run:", facts["hooks"]),
+        ("Settings of plugins:", facts["settings"]),
     ):
-        if texts:
-            line(title)
-        for text in texts:
-            line(f"  {text}")
-    for finding in _findings(project, standing):
+        for text in (title, *(f"  {text}" for text in texts)) if texts else ():
+            line(text)
+    for finding in facts["findings"]:
         line(f"finding: {finding}", "yellow")
-    if project.files:
-        line(project.digest, "dim")
+    if files:
+        line(facts["digest"], "dim")
 
 
 def _described(project: Project) -> list[str]:
@@ -170,18 +166,17 @@ def _is_default(seconds: float | None, entry: HookEntry) -> bool:
 
 
 def _facts(project: Project, standing: TrustStatus) -> dict[str, Any]:
+    of_reads = [finding for read in (*project.reads, *project.skills) for finding in read.findings]
     return {
         "root": project.root,
         "status": standing.status,
         "digest": project.digest,
         "changes": list(standing.changes),
-        "files": [{"path": file.path, "mode": f"{file.mode:04o}"} for file in project.files],
+        "files": [
+            {"path": file.path, "mode": f"{file.mode:04o}", **({"real": file.real} if file.real else {})}
+            for file in project.files
+        ],
         "hooks": _described(project),
         "settings": _settings(project),
-        "findings": [str(finding) for finding in _findings(project, standing)],
+        "findings": [str(finding) for finding in (*standing.findings, *project.findings, *of_reads)],
     }
-
-
-def _findings(project: Project, standing: TrustStatus) -> list[ConfigFinding]:
-    of_reads = (finding for read in (*project.reads, *project.skills) for finding in read.findings)
-    return [*standing.findings, *project.findings, *of_reads]

@@ -419,7 +419,7 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
     is_replaced = subject is not None and new.get(holder) is not old.get(holder)
-    # A stop does not undo what has already come about: its result, as the hooks have left it so far, is passed on.
+    # A stop does not undo a result that exists already: it is passed on as the hooks have left it so far.
     is_kept = not outcome.decision.is_blocking or (outcome.decision is Decision.STOP and subject in PRODUCED)
     if is_replaced and is_kept and not same(ctx.subject, start.subject):
         fields[subject] = ctx.subject

@@ -118,7 +118,7 @@ async def _within(timeout: float | None, awaitable: Any) -> Any:
     except TimeoutError:
         if not timer.expired():
             raise
-    # A hook may catch its cancellation: what it answers too late is dropped, and the caller's cancellation stands.
+    # A hook may catch its cancellation: an answer that comes too late is dropped, and the caller's cancellation stands.
     if timer.expired():
         raise HookTimeoutError(f"no answer after {timeout:g} s.")
     if task is not None and task.cancelling() > cancelled:

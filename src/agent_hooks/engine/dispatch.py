@@ -1,4 +1,4 @@
-"""The call loop: ask each hook, fold what it brings, settle one outcome.
+"""The call loop: call each hook, fold its answer into the context, settle one outcome.
 
 ``Dispatch.run`` is the definition, one coroutine for both colours: an async call awaits it, a sync call drives it to
 its end with ``send(None)``. The fast lanes (``lanes.py``) call hooks that have no opinion, and hand over to it.
@@ -30,7 +30,7 @@ UNASKED = "This needs approval, and nobody could be asked. Go on without it, or 
 
 
 class Handover:
-    """Where a fast lane stopped: the context so far, and the hook it stopped at with what that answered or raised.
+    """Where a fast lane stopped: the context so far, and the hook it stopped at with its answer or error.
 
     Without a hook the lane either ran to the end (``is_done``) or never began. ``called``: of the hooks that have a
     match, those whose match said yes. ``rewrites``: those that brought a new subject, each with the context as it left
@@ -243,7 +243,7 @@ class Dispatch:
             raise
         is_unmatched = generator is None and answer is None
         if is_unmatched and outcome.decision not in BLOCKING and self.answers.has_new_subject:
-            # The subject may have come to meet the match on the way: then the wrapper runs around what was decided.
+            # The subject may have come to meet the match on the way: then the wrapper runs around the decision.
             generator, answer = await opened(self, hook, started)
         if generator is not None:
             return await after(self, hook, generator, outcome, started)

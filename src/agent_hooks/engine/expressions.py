@@ -23,8 +23,8 @@ _SLOW = frozenset("(){}\\")
 _FLAGS = {"i": 2, "m": 8, "s": 16}
 _VERBOSE = 64
 
-# What of an expression repeats something, or holds what can be repeated. Behind an `x` flag and a comment, what is
-# repeated does not stand right before its repetition.
+# The parts of an expression that repeat, or that hold something to repeat. Behind an `x` flag or a comment, the
+# repeated part does not stand right before its repetition.
 _PARTS = (
     r"(?P<plain>\\.|\[\^?\]?(?:\\.|[^\]\\])*\])"
     r"|(?P<odd>\(\?(?:#|[a-zA-Z-]*x))"
@@ -37,10 +37,10 @@ _PARTS = (
 
 
 def bounded_search(pattern: str, called: str, source: str, *, is_quick: bool, flags: int = 0) -> tuple[Search, int]:
-    """Return what searches a text for ``pattern``, and how many characters such a text may have at most.
+    """Return the function that searches a text for ``pattern``, and the most characters that such a text may have.
 
-    ``called``: what errors call it. ``is_quick``: a project or a skill may use it without RE2. Of all others, one that
-    repeats what has a repetition or a choice in it is left to RE2. ``flags``: those of ``re``. Raises
+    ``called``: its name in errors. ``is_quick``: a project or a skill may use it without RE2. Of all others, one that
+    repeats a part with a repetition or a choice in it is left to RE2. ``flags``: those of ``re``. Raises
     ``RegistrationError`` if it does not compile, or needs RE2 where that is not installed or does not know it.
     """
     if flags & _VERBOSE:
@@ -93,7 +93,7 @@ def _repetitions(pattern: str) -> tuple[int, bool]:
 
     count, is_nested = 0, False
     groups = [False]  # of each that is open, whether it has one
-    has_one = False  # whether what stands before has one
+    has_one = False  # whether the part before has one
     for part in re.finditer(_PARTS, pattern, re.DOTALL):
         what, before, has_one = part.lastgroup, has_one, False
         if what == "odd":

@@ -132,7 +132,7 @@ def after_step(ctx: HookContext, state: AgentState, step: Step) -> Any:
 def on_stop(
     ctx: HookContext, state: AgentState, stop_signal: StopSignal, stop_hook_active: bool, prompt: Any, output: Any
 ) -> Any:
-    """The run is about to stop; `prompt` is what it was asked for, `output` what the model said last."""
+    """The run is about to stop; `prompt` is its task, `output` the model's last message."""
 
 
 @hookspec(firstresult=True)

@@ -30,8 +30,8 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
     """Load the installed plugins, each on its own: first import them, then add their events, then their hooks.
 
     Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless they are
-    managed or one of their hooks is required. One that fails is replaced by a gate that denies: what it would have
-    stopped is not let through. ``only`` leaves out all others but managed ones. Raises ``RegistrationError`` if one of
+    managed or one of their hooks is required. One that fails is replaced by a gate that denies, so that nothing passes
+    that it would have stopped. ``only`` leaves out all others but managed ones. Raises ``RegistrationError`` if one of
     those is not installed.
     """
     kept = manager.managed.plugins

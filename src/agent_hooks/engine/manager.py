@@ -72,7 +72,7 @@ class HookManager(pluggy.PluginManager):
         self.suspended: dict[str, Suspension] = {}
         self.tolerated: dict[str, int] = {}
         self.handler_types: dict[str, Any] = {}
-        self.permits: Any = None  # what hooks of skills are permitted, if the manager was made from files
+        self.permits: Any = None  # permissions of the hooks of skills, if the manager was made from files
         self.notes: tuple[str, ...] = ()
         self._entries: dict[str, Registered] = {}
         self._infos: dict[str, PluginInfo] = {}
@@ -115,9 +115,9 @@ class HookManager(pluggy.PluginManager):
 
         ``source``: where it comes from, one of ``policy.SOURCES``. ``scope``: when its hooks are live: None for always,
         or ``("directory", path)``, which the root of the project that it is in may follow, ``("skill", name)``,
-        ``("session", id)``. ``on_failure``: what a failure of its
-        hooks does, before what they say themselves; ``default_on_failure``: what it does where nobody says anything, in
-        place of their events' defaults. ``shadow``: True if its hooks only report what they would have decided, False
+        ``("session", id)``. ``on_failure``: the effect of a failure of its
+        hooks does, before their own settings; ``default_on_failure``: the effect where nobody sets one, in
+        place of their events' defaults. ``shadow``: True if its hooks only report their decisions, False
         if they are never in shadow; by default the policy says so.
         Raises ``RegistrationError`` and changes nothing if something is not right.
         """
@@ -195,7 +195,7 @@ class HookManager(pluggy.PluginManager):
             )
         info = self._infos.get(name, PluginInfo(name=name))
         if not self.has_plugin(name):
-            super().register(MadePlugin(name), name)  # pluggy unregisters what it blocks
+            super().register(MadePlugin(name), name)  # pluggy unregisters a plugin that it blocks
         super().set_blocked(name)
         self._infos[name] = info.replace(status="blocked", error="")
         self._changed()
@@ -333,7 +333,7 @@ class HookManager(pluggy.PluginManager):
     def hooks(self, ask: Ask = None, on_settled: OnSettled = None) -> Hooks:
         """Return the view on the hooks that are always live.
 
-        ``ask``: who answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool | "host"`` (may
+        ``ask`` answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool | "host"`` (may
         be async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
         ``ask_fallback``.
         """

@@ -115,7 +115,7 @@ def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook:
     change the subject and the state (default), ``"observe"`` only looks, after the decision. ``timeout``: seconds; for
     a plain function it means a thread that cannot be killed. ``on_failure``: ``"closed"`` blocks, ``"ask"`` asks,
     ``"open"`` goes on (default: the event's). ``required``: its failure also counts on events that otherwise tolerate
-    one, and it cannot be switched off. ``shadow``: it only reports what it would have decided. ``background``: an
+    one, and it cannot be switched off. ``shadow``: it only reports its decision. ``background``: an
     observer that need not be waited for. ``name``: shown in reasons and logs (default ``plugin.function``).
     ``wrapper``: a generator around the decision. ``tryfirst``, ``trylast``: before or after every priority.
     ``optionalhook``: no error if no hookspec has this name.
@@ -149,7 +149,7 @@ if TYPE_CHECKING:
 
 
 def hookspec(function: Any = None, *, firstresult: bool = False) -> Any:
-    """Declare an event's hookspec: its name is the event, its arguments what a hook may take.
+    """Declare an event's hookspec: its name is the event, its arguments those that a hook may take.
 
     ``firstresult`` says that the first hook to block settles the event. A plugin that adds an event also calls
     ``define_event``.

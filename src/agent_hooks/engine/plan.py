@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Hook:
     """One function on one event, ready to be called with the context.
 
-    ``additions``: what its outcome may bring without anybody judging it, if it decides nothing.
+    ``additions``: the fields that its outcome may bring unjudged, if it decides nothing.
     """
 
     __slots__ = (
@@ -91,7 +91,7 @@ class Hook:
         return self.rank <= other.rank and not (is_gate and self.source in NEVER_PASSED_OVER)
 
     def on_failure(self, policy: HookPolicy) -> str:
-        """Return what a failure of this hook means: ``"closed"``, ``"ask"`` or ``"open"``.
+        """Return the meaning of a failure of this hook: ``"closed"``, ``"ask"`` or ``"open"``.
 
         Precedence, highest first: the strictest of registration and policy; the hook author's setting; the default of
         the file format; the default of the event. Projects and skills may only tighten it. A managed hook is bound by
@@ -126,8 +126,8 @@ def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callabl
 
 
 class Chain:
-    """The hooks of one event in one view, sorted into those who decide, those who look, and those around them. Hooks
-    in shadow look before the others, who are told what they would have decided.
+    """The hooks of one event in one view, sorted into deciders, observers and wrappers. Hooks in shadow run before the
+    other observers, which see the decisions those would have made.
 
     ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
     none of them timed, and nobody watching, so the fast lane can run it. ``needs_call``: hooks fail without a tool call

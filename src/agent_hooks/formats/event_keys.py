@@ -7,7 +7,7 @@ from agent_hooks.model.events import HookEvent, find_event
 from agent_hooks.model.values import Value
 
 from .claude.event_names import EVENTS, IF_EVENTS
-from .claude.matcher_rules import claude_match
+from .claude.matcher_rules import claude_match, exact_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ class EventKey(Value):
 
     def about(self, matcher: str | None = None) -> dict[str, Any]:
         """Return the fields of a finding about hooks that cannot run."""
-        if self.is_claudes:
+        is_exact = self.event.matched_by == "tool" and exact_names(matcher or "", self.name) is not None
+        if self.is_claudes and (self.host_event or not is_exact):
             matcher = self.host_event or None  # our match texts cannot express it
         return {"event": str(self.event), "matcher": matcher, "blocks": self.is_gate}
 

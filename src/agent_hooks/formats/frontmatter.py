@@ -8,12 +8,12 @@ rest is an error with a line and a remedy.
 from __future__ import annotations
 
 import re
+from math import inf
 
 from agent_hooks.errors import SettingsError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
     Path = tuple[str | int, ...]
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
 MAX_VALUES = 10_000
+_MAX_DIGITS = 300
 
 _FENCE = re.compile(rb"---[ \t]*(?:\r?\n|\Z)")
 _NEXT_FENCE = re.compile(rb"^---[ \t]*\r?$", re.MULTILINE)
@@ -28,16 +29,13 @@ _HOOKS = re.compile(rb"(?<![\w-])hooks[\"']?[ \t]*:")
 # Line breaks in YAML 1.1 only.
 _OTHER_BREAKS = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
 
-# https://yaml.org/spec/1.2.2/#1032-tag-resolution
-_NULL = frozenset({"", "~", "null", "Null", "NULL"})
-_BOOL = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
-_INTEGERS = (
-    (re.compile(r"[-+]?[0-9]+"), 10),
-    (re.compile(r"0o[0-7]+"), 8),
-    (re.compile(r"0x[0-9a-fA-F]+"), 16),
-)
-_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+# The words and numbers of https://yaml.org/spec/1.2.2/#1032-tag-resolution. Other plain scalars are text.
+_CORE_SCHEMA = {
+    "null": "~|null|Null|NULL|",
+    "bool": "true|True|TRUE|false|False|FALSE",
+    "int": "[-+]?(?:0|[1-9][0-9]*)|0o[0-7]+|0x[0-9a-fA-F]+",
+    "float": r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?",
+}
 
 
 class FrontmatterError(SettingsError):
@@ -86,9 +84,10 @@ def read_frontmatter(data: bytes) -> tuple[dict[str, Any], dict[Path, int], str]
         line = text.count("\n", 0, found.start()) + 2
         problem = f"The character U+{ord(found[0]):04X} is the end of a line to some readers only."
         raise FrontmatterError(problem, "Remove it.", line)
-    reader = _Reader(text)
-    values = reader.document()
-    return values, reader.lines, body.decode("utf-8", "replace")
+    values, lines = _parsed(text)
+    if not isinstance(values, (dict, type(None))):
+        raise FrontmatterError("The frontmatter is no mapping.", "Write keys with values: `name: deploy`.", 2)
+    return values or {}, lines, body.decode("utf-8", "replace")
 
 
 def has_hooks(data: bytes) -> bool:
@@ -100,79 +99,8 @@ def has_hooks(data: bytes) -> bool:
     return parts is not None and _HOOKS.search(parts[0]) is not None
 
 
-class _Reader:
-    """Builds values from PyYAML's events, before aliases or tags can take effect."""
-
-    def __init__(self, text: str) -> None:
-        self.lines: dict[Path, int] = {}
-        self._count = 0
-        self._events = _events(text)
-
-    def document(self) -> dict[str, Any]:
-        """Return the mapping that is the only document."""
-        next(self._events)  # the start of the stream
-        event = next(self._events)
-        if _kind(event) == "StreamEnd":
-            return {}
-        value = self._value(next(self._events), ())
-        next(self._events)  # the end of the document
-        if _kind(event := next(self._events)) != "StreamEnd":
-            raise FrontmatterError("A second document begins.", "Frontmatter is one mapping.", _line(event))
-        if value is None:
-            return {}
-        if not isinstance(value, dict):
-            raise FrontmatterError("The frontmatter is no mapping.", "Write keys with values: `name: deploy`.", 2)
-        return value
-
-    def _value(self, event: Any, path: Path) -> Any:
-        self._check(event, path)
-        kind = _kind(event)
-        if kind == "Scalar":
-            return _scalar(event)
-        if kind == "SequenceStart":
-            return self._list(path)
-        return self._mapping(path)
-
-    def _list(self, path: Path) -> list[Any]:
-        found: list[Any] = []
-        while _kind(event := next(self._events)) != "SequenceEnd":
-            inner = (*path, len(found))
-            self.lines[inner] = _line(event)
-            found.append(self._value(event, inner))
-        return found
-
-    def _mapping(self, path: Path) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        while _kind(event := next(self._events)) != "MappingEnd":
-            line = _line(event)
-            self._check(event, path)
-            if _kind(event) != "Scalar":
-                raise FrontmatterError("A key is no plain text.", "Keys are words.", line)
-            key = _text(event)
-            if key in found:
-                raise FrontmatterError(f"The key {key[:80]!r} is there twice.", "Keep one of them.", line)
-            self.lines[(*path, key)] = line
-            found[key] = self._value(next(self._events), (*path, key))
-        return found
-
-    def _check(self, event: Any, path: Path) -> None:
-        self._count += 1
-        line = _line(event)
-        if _kind(event) == "Alias":
-            remedy = "Write the value out; a text that begins with * needs quotes."
-            raise FrontmatterError("There is an alias (*).", remedy, line)
-        if event.anchor is not None:
-            remedy = "Remove it; a text that begins with & needs quotes."
-            raise FrontmatterError("There is an anchor (&).", remedy, line)
-        if event.tag is not None:
-            raise FrontmatterError("There is a tag (!).", "Remove it; a text that begins with ! needs quotes.", line)
-        if len(path) >= MAX_DEPTH and _kind(event) != "Scalar":
-            raise FrontmatterError(f"It is nested deeper than {MAX_DEPTH} levels.", "Make it flatter.", line)
-        if self._count > MAX_VALUES:
-            raise FrontmatterError(f"There are more than {MAX_VALUES} values.", "Move data into files.", line)
-
-
-def _events(text: str) -> Iterator[Any]:
+def _parsed(text: str) -> tuple[Any, dict[Path, int]]:
+    """Return the value of the only document, and the lines in it."""
     try:
         import yaml
     except ImportError as error:
@@ -180,8 +108,33 @@ def _events(text: str) -> Iterator[Any]:
         raise FrontmatterError("YAML cannot be read without PyYAML.", remedy) from error
     from yaml.reader import ReaderError
 
+    class Loader(yaml.SafeLoader):
+        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 - as in the base class
+        count = depth = 0
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            loader: Any = self  # its methods have no types
+            event = loader.peek_event()
+            self.count += 1
+            _check(event, isinstance(event, yaml.AliasEvent), self.depth, self.count)
+            self.depth += not isinstance(event, yaml.ScalarEvent)
+            node = super().compose_node(parent, index)
+            self.depth -= not isinstance(event, yaml.ScalarEvent)
+            return node
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:  # noqa: ARG002
+            return {key.value: self.construct_object(value, deep=True) for key, value in node.value}
+
+    for kind, pattern in _CORE_SCHEMA.items():
+        Loader.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{pattern})$"), None)
     try:
-        yield from yaml.parse(text, Loader=yaml.SafeLoader)
+        loader = Loader(text)
+        root = loader.get_single_node()
+        lines: dict[Path, int] = {}
+        if root is not None:
+            _add_lines(root, (), lines)
+        value = None if root is None else loader.construct_document(root)
+        return value, lines
     except ReaderError as error:
         line = text.count("\n", 0, error.position) + 2
         raise FrontmatterError("There is a character that no text has.", "Remove it.", line) from error
@@ -190,45 +143,61 @@ def _events(text: str) -> Iterator[Any]:
         problem = f"This is not YAML: {error.problem or error.context}."
         remedy = "Put text with : or # or other signs in quotes; indent with blanks."
         raise FrontmatterError(problem, remedy, mark.line + 2 if mark is not None else 0) from error
-    except (ValueError, OverflowError) as error:  # an escape or a version out of range
-        raise FrontmatterError("An escape or a directive is wrong.", "Write the character itself.") from error
+    except (ValueError, OverflowError) as error:
+        problem = "An escape or a directive is wrong."
+        raise FrontmatterError(problem, "Write the character itself.") from error
 
 
-def _kind(event: Any) -> str:
-    return type(event).__name__.removesuffix("Event")
+def _check(event: Any, is_alias: bool, depth: int, count: int) -> None:
+    """Raise ``FrontmatterError`` for YAML that is expanded, or that readers see differently."""
+    if is_alias:
+        problem, remedy = "There is an alias (*).", "Write the value out; a text that begins with * needs quotes."
+    elif event.anchor is not None:
+        problem, remedy = "There is an anchor (&).", "Remove it; a text that begins with & needs quotes."
+    elif event.tag is not None:
+        problem, remedy = "There is a tag (!).", "Remove it; a text that begins with ! needs quotes."
+    elif depth > MAX_DEPTH:
+        problem, remedy = f"It is nested deeper than {MAX_DEPTH} levels.", "Make it flatter."
+    elif count > MAX_VALUES:
+        problem, remedy = f"There are more than {MAX_VALUES} values.", "Move data into files."
+    else:
+        return
+    raise FrontmatterError(problem, remedy, _line(event))
 
 
-def _line(event: Any) -> int:
-    return int(event.start_mark.line) + 2  # counted from 0, and below the first ---
+def _line(node: Any) -> int:
+    return int(node.start_mark.line) + 2  # counted from 0, and below the first ---
 
 
-def _text(event: Any) -> str:
-    text = str(event.value)
+def _add_lines(node: Any, path: Path, lines: dict[Path, int]) -> None:
+    """Add the lines of the keys and items below a node. Raises ``FrontmatterError`` for keys and values that JSON does
+    not know.
+    """
+    if isinstance(node.value, str):
+        _check_scalar(node)
+        return
+    key: Any
+    for key, item in enumerate(node.value):
+        name = value = item
+        if node.id == "mapping":
+            name, value = item
+            if not isinstance(name.value, str):
+                raise FrontmatterError("A key is no plain text.", "Keys are words.", _line(name))
+            _check_scalar(name)
+            key = name.value
+        if (*path, key) in lines:
+            raise FrontmatterError(f"The key {key[:80]!r} is there twice.", "Keep one of them.", _line(name))
+        lines[(*path, key)] = _line(name)
+        _add_lines(value, (*path, key), lines)
+
+
+def _check_scalar(node: Any) -> None:
+    """Raise ``FrontmatterError`` for half of a character, and for a number beyond all limits."""
+    is_infinite = node.tag.endswith(":float") and abs(float(node.value)) == inf
+    if is_infinite or (node.tag.endswith(":int") and len(node.value) > _MAX_DIGITS):
+        raise FrontmatterError("A number has too many digits.", "Put it in quotes.", _line(node))
     try:
-        text.encode()
+        node.value.encode()
     except UnicodeEncodeError as error:
         problem = "There is half of a character (a lone surrogate)."
-        raise FrontmatterError(problem, "Write the character itself.", _line(event)) from error
-    return text
-
-
-def _scalar(event: Any) -> Any:
-    text = _text(event)
-    is_plain = event.implicit[0]
-    if not is_plain:
-        return text
-    if text in _NULL:
-        return None
-    if text in _BOOL:
-        return _BOOL[text]
-    try:
-        for pattern, base in _INTEGERS:
-            if pattern.fullmatch(text):
-                return int(text, base)
-        if _FLOAT.fullmatch(text) and (number := float(text)) - number == 0:
-            return number
-    except ValueError as error:
-        raise FrontmatterError("A number has too many digits.", "Put it in quotes.", _line(event)) from error
-    if _FLOAT.fullmatch(text) or _NOT_FINITE.fullmatch(text):
-        raise FrontmatterError("A number is not finite.", "Put it in quotes.", _line(event))
-    return text
+        raise FrontmatterError(problem, "Write the character itself.", _line(node)) from error

@@ -16,21 +16,12 @@ from agent_hooks.model.policy import TIGHTENING_ONLY
 
 from .entry import HookEntry, Permits
 from .event_keys import EventKey, event_key, event_names
-from .findings import RESTORED, ConfigFinding
+from .findings import RESTORED
 from .policies import project_may_say
 from .read_file import ReadFile
 from .reader import Reader, kind_of, letters
 from .toml_lines import lines_of
-from .toml_model import (
-    HandlerTable,
-    HookFile,
-    MatcherOptions,
-    PermitsTable,
-    PolicyTable,
-    Problem,
-    problems,
-    written_key,
-)
+from .toml_model import HookFile, MatcherTable, Problem, problems, written_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,6 +37,7 @@ TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # Keys for the user and the machine's owner only; `prompts` names the models that judge.
 _NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "claude_settings", "prompts"})
+_TABLES = ("policy", "permits")
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Keys whose loss might let a denied call pass.
 _KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
@@ -61,10 +53,6 @@ _MAX_DOTS = 1000
 
 # Keys of a table of hooks that a plugin called like an event would hardly have.
 _KEYS_OF_HOOKS = frozenset({"hooks", "matcher", "command"})
-
-
-class _TooManyError(Exception):
-    """Raised when a file has so many mistakes that the rest of it is not read."""
 
 
 def read_toml(
@@ -134,21 +122,20 @@ def line_of(data: bytes, key: str) -> int:
 def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, Any]]:
     """Return our table of a pyproject.toml, and misplaced or misspelt ones by their path."""
     # No tool may have a table at the top: https://packaging.python.org/en/latest/specifications/pyproject-toml/
-    misplaced: dict[Place, Any] = {(key,): value for key, value in document.items() if _meant(key, TABLE[1:])}
+    misplaced: dict[Place, Any] = {(key,): value for key, value in document.items() if _is_like_ours(key)}
     hooks = document.get("hooks")
     if isinstance(hooks, dict) and any(map(event_key, hooks)):
         misplaced[("hooks",)] = hooks
     tools = document.get(TABLE[0])
-    if not isinstance(tools, dict):
-        return {}, misplaced
-    # Our distributions' names are near misses, too.
-    prefix = letters(TABLE[1])
-    meant = {key: value for key, value in tools.items() if _meant(key, TABLE[1:]) or letters(key).startswith(prefix)}
-    table = meant.pop(TABLE[1], {})
-    misplaced |= {(TABLE[0], key): value for key, value in meant.items()}
-    if not isinstance(table, dict):
-        return {}, {TABLE: table, **misplaced}
-    return table, misplaced
+    ours = {key: value for key, value in tools.items() if _is_like_ours(key)} if isinstance(tools, dict) else {}
+    table = ours.pop(TABLE[1], {})
+    misplaced |= {(TABLE[0], key): value for key, value in ours.items()}
+    return (table, misplaced) if isinstance(table, dict) else ({}, {TABLE: table, **misplaced})
+
+
+def _is_like_ours(key: str) -> bool:
+    """Whether a key misspells that of our table, or is the name of a distribution of ours."""
+    return letters(key).startswith(letters(TABLE[1])) or _meant(key, TABLE[1:]) is not None
 
 
 def _meant(key: str, known: Iterable[str]) -> str | None:
@@ -227,15 +214,9 @@ class _Reading(Reader):
         kept = _NOT_FOR_PROJECTS if self._is_project else ()
         plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
         own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
-        try:
-            for place, value in (misplaced or {}).items():
-                self.misplaced(place, value)
-            self.read(own, at, project_dir, directory)
-        except _TooManyError:
-            message = f"There are more than {_MAX_FINDINGS} mistakes in it, so not all of it was read."
-            self.findings.append(
-                ConfigFinding(kind="unreadable", path=self.path, message=message, remedy="Correct these.", blocks=True)
-            )
+        for place, value in (misplaced or {}).items():
+            self.misplaced(place, value)
+        self.read(own, at, project_dir, directory)
         if plugins:
             self.settings["plugins"] = plugins
         return ReadFile(
@@ -250,6 +231,7 @@ class _Reading(Reader):
 
     def read(self, table: Mapping[str, Any], at: Place, project_dir: str, directory: str) -> None:
         """Parse all keys of ``table``. ``at``: its path in the file."""
+        settings: dict[str, Any] = {}
         for key, value in table.items():
             place = (*at, key)
             if self._is_project and key in _NOT_FOR_PROJECTS:
@@ -259,10 +241,9 @@ class _Reading(Reader):
                 self.find("not-allowed", place, problem, "Remove it.")
             elif key not in KEYS:
                 self._unknown_key(key, value, place)
-            elif key in ("policy", "permits") and isinstance(value, dict):
-                self._read_table(key, value, place)
             elif key != "hooks":
-                self.settings |= self._valid_keys(HookFile, {key: value}, at, blocks=key in _KEEPS_GATES)
+                settings[key] = value
+        self._read_settings(settings, at)
         common = {
             "source": self._source,
             "path": self.path,
@@ -275,31 +256,28 @@ class _Reading(Reader):
 
     # -- settings ------------------------------------------------------------------------------------------------------
 
-    def _read_table(self, key: str, table: Mapping[str, Any], place: Place) -> None:
-        if key == "permits":
-            permits = self._valid_keys(PermitsTable, table, place, blocks=False)
-            self.settings[key] = Permits.from_dict(permits)
-            return
-        policy = self._valid_keys(PolicyTable, table, place, blocks=True)
-        for name, value in table.items() if self._is_project else ():
-            if name in policy and not project_may_say(name, value):
-                self._has_no_effect((*place, name))
+    def _read_settings(self, settings: Mapping[str, Any], at: Place) -> None:
+        """Keep the valid keys of the settings, and of the tables among them."""
+        wrong = set()
+        for problem in _problems(HookFile, settings, at):
+            place = problem.place[len(at) :]
+            wrong.add(place[:2] if place[0] in _TABLES else place[:1])
+            self.find("not-honoured", *problem, blocks=place[0] in _KEEPS_GATES)
+        for key, value in settings.items():
+            if (key,) not in wrong:
+                kept = (
+                    {name: each for name, each in value.items() if (key, name) not in wrong}
+                    if key in _TABLES
+                    else value
+                )
+                self.settings[key] = Permits.from_dict(kept) if key == "permits" else kept
+        policy = self.settings.get("policy", {})
+        for name, value in list(policy.items()) if self._is_project else ():
+            if not project_may_say(name, value):
+                self._has_no_effect((*at, "policy", name))
                 del policy[name]
-        if policy:
-            self.settings[key] = policy
-
-    def _valid_keys(
-        self, model: type[BaseModel], table: Mapping[str, Any], at: Place, *, blocks: bool
-    ) -> dict[str, Any]:
-        """Return the keys of ``table`` that ``model`` accepts, and add findings about the others."""
-        valid: dict[str, Any] = {}
-        for key, value in table.items():
-            wrong = _problems(model, {key: value}, at)
-            if not wrong:
-                valid[key] = value
-            for problem in wrong:
-                self.find("not-honoured", *problem, blocks=blocks)
-        return valid
+        if not policy:
+            self.settings.pop("policy", None)
 
     def _unknown_key(self, key: str, value: Any, place: Place) -> None:
         if key == TABLE[0]:
@@ -347,12 +325,11 @@ class _Reading(Reader):
 
     def _read_matcher(self, event: EventKey, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]) -> None:
         options = {key: value for key, value in table.items() if key != "hooks"}
-        handlers = table.get("hooks")
-        if not isinstance(handlers, list) or not handlers:
+        if not isinstance(table.get("hooks"), list) or not table["hooks"]:
             remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
             self.find("not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **_about(event, options))
             return
-        wrong = _problems(MatcherOptions, options, place)
+        wrong = _problems(MatcherTable, table, place)
         matcher = options.get("matcher")
         match: Predicate | None = None
         if isinstance(matcher, str) or matcher is None:
@@ -362,16 +339,20 @@ class _Reading(Reader):
                 wrong.append(Problem((*place, "matcher"), str(error), "Correct it."))
         if any(problem.place[-1] == "matcher" for problem in wrong):
             matcher = None  # which calls it is about is not known, so it is about all
-        about = _about(event, options, matcher)
         for problem in wrong:
-            self.find("not-honoured", *problem, **about)
-        if wrong:
+            self.find("not-honoured", *problem, **_about(event, options, matcher))
+        first = len(place) + 1  # of the parts of a place that name a handler
+        refused = {problem.place[first] if len(problem.place) > first else None for problem in wrong}
+        if None in refused:
             return
         fields = {**common, **self._allowed(options, place), "event": event.event}
         if event.is_claudes:  # then its matchers are not ours
             fields |= {"match": match, "host_event": event.host_event, "is_gate": event.is_gate}
-        for number, handler in enumerate(handlers):
-            self._read_handler(handler, (*place, "hooks", number), fields, about)
+        for number, handler in enumerate(table["hooks"]):
+            if number not in refused:
+                config = {key: value for key, value in handler.items() if key != "type"}
+                line = self.line((*place, "hooks", number))
+                self.entries.append(HookEntry(type=handler["type"], config=config, line=line, **fields))
 
     def _allowed(self, options: Mapping[str, Any], place: Place) -> dict[str, Any]:
         """Return the fields of an entry from ``options``, without those that a project may not set."""
@@ -383,15 +364,6 @@ class _Reading(Reader):
                 fields["is_async" if key == "background" else key] = value
         return fields
 
-    def _read_handler(self, handler: Any, place: Place, fields: Mapping[str, Any], about: Mapping[str, Any]) -> None:
-        wrong = _problems(HandlerTable, handler, place)
-        for problem in wrong:
-            self.find("not-honoured", *problem, **about)
-        if not wrong:
-            config = {key: value for key, value in handler.items() if key != "type"}
-            line = self.line(place)
-            self.entries.append(HookEntry(type=handler["type"], config=config, line=line, **fields))
-
     # -- findings ------------------------------------------------------------------------------------------------------
 
     def _has_no_effect(self, place: Place) -> None:
@@ -399,10 +371,12 @@ class _Reading(Reader):
         self.find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
 
     def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
-        """Add a finding. Raises ``_TooManyError`` after too many."""
-        if len(self.findings) == _MAX_FINDINGS:
-            raise _TooManyError
-        super().find(kind, place, message, remedy, **facts)
+        """Add a finding. After too many, one that blocks stands for the rest."""
+        if len(self.findings) < _MAX_FINDINGS:
+            super().find(kind, place, message, remedy, **facts)
+        elif len(self.findings) == _MAX_FINDINGS:
+            message = f"There are more than {_MAX_FINDINGS} mistakes in it; the others are not listed."
+            super().find("unreadable", (), message, "Correct these.", blocks=True)
 
 
 def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:

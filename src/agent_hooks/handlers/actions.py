@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
-
-from pydantic import ValidationError
 
 from agent_hooks.engine.origins import ORIGIN, origin_of_making
 from agent_hooks.engine.registration import HookAction
@@ -16,6 +15,7 @@ from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.model.events import HookEvent
 
 from .command import CommandHandler
+from .types import read_config
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,32 +31,25 @@ class _HandlerAction(HookAction):
     def __init__(
         self, kind: str, handler: HandlerType, fields: Mapping[str, Any], permits: Permits, shown: str
     ) -> None:
-        given = dict(fields)
         try:
-            config: Any = handler.config.model_validate(given) if handler.config is not None else given
-        except ValidationError as error:
-            problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            where = ".".join(str(part) for part in problem["loc"][:1])
-            raise RegistrationError(f"{type(self).__name__}: {where}: {problem['msg']}".replace(": : ", ": ")) from None
+            config = read_config(handler, fields)
+        except RegistrationError as error:
+            raise RegistrationError(f"{type(self).__name__}: {error}") from None
         self.__name__ = f"{kind}:{shown:.40}" if shown else kind
         setattr(self, ORIGIN, origin_of_making(self))
 
         def bind(event: HookEvent) -> Callable[[HookContext], Any]:
-            return handler.bind(config, HookEntry(event=event, type=kind, config=given, permits=permits))
+            return handler.bind(config, HookEntry(event=event, type=kind, config=fields, permits=permits))
 
-        bind(HookEvent.BEFORE_TOOL_USE)  # report mistakes where the action is made
-        self._bind = bind
-        self._hooks: dict[HookEvent, Callable[[HookContext], Any]] = {}
+        self._bind = cache(bind)
+        self._bind(HookEvent.BEFORE_TOOL_USE)  # report mistakes where the action is made
 
     def execute(self, ctx: HookContext) -> Any:
         """Return the decision of the program or the server: at once, or as an awaitable where an event loop runs.
 
         Raises ``HandlerError`` for an unusable answer.
         """
-        hook = self._hooks.get(ctx.event)
-        if hook is None:
-            hook = self._hooks[ctx.event] = self._bind(ctx.event)
-        return hook(ctx)
+        return self._bind(ctx.event)(ctx)
 
     __call__ = execute
 

@@ -24,13 +24,12 @@ from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any, ClassVar, Self
 
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.model.context import HookContext
-
-    from .processes import Cancellation
 
 # A program's argument: C ends a string at the first NUL.
 Word = Annotated[str, Field(pattern=r"^[^\x00]*$")]
@@ -94,65 +93,102 @@ class CommandHandler(HandlerType):
 
     def bind(self, config: CommandConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
         """Return the hook of one entry. Raises ``RegistrationError`` for fields that its file may not set."""
-        if config.env and (entry.form != "toml" or entry.source not in ("user", "managed")):
+        is_users = entry.form == "toml" and entry.source in ("user", "managed")
+        if config.env and not is_users:
             raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
-        if "safe_path" in config.model_fields_set and (entry.form != "toml" or entry.source not in ("user", "managed")):
+        if "safe_path" in config.model_fields_set and not is_users:
             raise RegistrationError("'safe_path' is for TOML of the user or the machine; leave it out")
         if config.cwd and entry.form != "toml":
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
+        answer = _CommandHook(config, entry).answer
+        return lambda ctx: in_thread_cancellable(partial(answer, ctx)) if in_event_loop() else answer(ctx)
+
+
+class _CommandHook:
+    """The command of one entry."""
+
+    def __init__(self, config: CommandConfig, entry: HookEntry) -> None:
+        self.config = config
+        self.entry = entry
         # Resolved now, so that no file that appears later takes the place of the trusted script.
-        own_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
-        # `python -c` would import modules that an agent wrote to its working directory before Python's own.
-        further = python_variables(entry) if entry.source in ("project", "skill") else None
-        if (
-            further is not None
-            and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1
-        ):
+        self.skill_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
+        self.is_trusted = entry.source in ("project", "skill")
+        self.python: dict[str, str] = python_variables(entry) if self.is_trusted else {}
+        if self.is_trusted and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1:
             # Python would run compiled modules that anybody put beside the trusted sources.
-            further["PYTHONPYCACHEPREFIX"] = _compiled_modules()
+            self.python["PYTHONPYCACHEPREFIX"] = _compiled_modules()
 
-        def answer(ctx: HookContext, cancelled: Cancellation | None = None) -> HookOutcome | None:
-            variables = _own_variables(config, entry) if further is None else further
-            return _answer(config, entry, ctx, _directory(config, entry, ctx, own_folder), variables, cancelled)
+    def answer(self, ctx: HookContext, cancelled: threading.Event | None = None) -> HookOutcome | None:
+        """Run the command and return its outcome, None for no opinion."""
+        entry, directory = self.entry, self.directory(ctx)
+        payload = json.dumps(payload_of(entry, ctx))
+        folders = _folders(entry, ctx)
+        environment = self.environment(folders, payload)
+        try:
+            with self.program(folders, check_scripts(entry), directory) as (argv, descriptors):
+                finished = run_process(
+                    argv,
+                    input=payload.encode() + b"\n",
+                    env=environment,
+                    cwd=directory,
+                    timeout=self.config.timeout,
+                    descriptors=descriptors,
+                    cancelled=cancelled,
+                )
+            check_scripts(entry)
+        except TrustError as error:
+            # A changed script denies in every format: writing a gate's script must not switch it off.
+            if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
+                raise
+            return HookOutcome.deny(f"The hook {entry.origin} was not asked: {error}")
+        _check_end(finished, self.config)
+        if entry.is_async:
+            return None
+        return read_output(entry, ctx, finished.exit_code, finished.stdout, finished.stderr)
 
-        def hook(ctx: HookContext) -> Any:
-            return in_thread_cancellable(partial(answer, ctx)) if in_event_loop() else answer(ctx)
+    @contextmanager
+    def program(
+        self, folders: Mapping[str, str], scripts: Mapping[str, bytes], directory: str | None
+    ) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
+        """Yield the argv and its descriptors: the script as trusted bytes where possible, else by path."""
+        argv = direct = _argv(self.config, folders)
+        if isinstance(self.config.command, str) and self.config.args is None:
+            direct = (plain_words(argv[-1], folders) or []) if argv[-2] == "-c" else []
+        with with_script_bytes(direct, scripts if direct else {}, directory) as (made, descriptors):
+            yield made if descriptors else argv, descriptors
 
-        return hook
+    def directory(self, ctx: HookContext) -> str | None:
+        """Return the command's working directory, None for that of this process.
 
+        A project's command runs where its trusted files were looked for, wherever the agent is by now.
+        """
+        entry = self.entry
+        here = ctx.cwd if os.path.isdir(ctx.cwd) else ""
+        if self.config.cwd:
+            return os.path.join(entry.directory, os.path.expanduser(self.config.cwd))
+        if entry.form == "claude" and entry.source != "project":
+            return here or entry.project_dir or None
+        if entry.form != "toml":
+            return self.skill_folder or entry.project_dir or entry.directory or here or None
+        return (entry.directory if entry.source == "project" else "") or here or None
 
-def _answer(
-    config: CommandConfig,
-    entry: HookEntry,
-    ctx: HookContext,
-    directory: str | None,
-    further: Mapping[str, str],
-    cancelled: Cancellation | None,
-) -> HookOutcome | None:
-    payload = json.dumps(payload_of(entry, ctx))
-    folders = _folders(entry, ctx)
-    environment = _environment(config, entry, {**folders, **further}, payload)
-    try:
-        with _command(config, folders, check_scripts(entry), directory) as (argv, descriptors):
-            finished = run_process(
-                argv,
-                input=payload.encode() + b"\n",
-                env=environment,
-                cwd=directory,
-                timeout=config.timeout,
-                descriptors=descriptors,
-                cancelled=cancelled,
-            )
-        check_scripts(entry)
-    except TrustError as error:
-        # A changed script denies in every format: writing a gate's script must not switch it off.
-        if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
-            raise
-        return HookOutcome.deny(f"The hook {entry.origin} was not asked: {error}")
-    _check_end(finished, config)
-    if entry.is_async:
-        return None
-    return read_output(entry, ctx, finished.exit_code, finished.stdout, finished.stderr)
+    def environment(self, folders: Mapping[str, str], payload: str) -> dict[str, str]:
+        """Return the environment. Raises ``HandlerError`` for a command within too many others."""
+        permitted = _ALLOWED.union(self.entry.permits.env)
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name in permitted or name.startswith(_ALLOWED_BEGINNINGS)
+        }
+        depth = environment.get(_DEPTH, "0")
+        deeper = int(depth) + 1 if depth.isdecimal() else 1
+        if deeper > _MAX_DEPTH:
+            raise HandlerError(f"hooks call each other: this would be a hook's command within {_MAX_DEPTH} others")
+        # `python -c` would import modules that an agent wrote to its working directory before Python's own.
+        python = self.python if self.is_trusted else python_variables(self.entry) if self.config.safe_path else {}
+        environment |= {**python, **self.config.env, **folders, _DEPTH: str(deeper)}
+        fits = len(payload) <= _MAX_VARIABLE
+        return {**environment, **({"HOOK_INPUT": payload} if fits else {"HOOK_INPUT_TRUNCATED": "1"})}
 
 
 def _check_end(finished: Finished, config: CommandConfig) -> None:
@@ -171,29 +207,6 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
     }
     cause = TimeoutError() if problem == "late" else None
     raise HandlerError(messages.get(problem, f"its command was ended by {problem}")) from cause
-
-
-# -- program and directory -------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def _command(
-    config: CommandConfig, folders: Mapping[str, str], scripts: Mapping[str, bytes], directory: str | None
-) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
-    """Yield the argv and its descriptors: the script as trusted bytes where possible, else by path."""
-    argv = _argv(config, folders)
-    is_text = isinstance(config.command, str) and config.args is None
-    direct = (plain_words(argv[-1], folders) if argv[-2] == "-c" else None) if is_text else argv
-    if not scripts or direct is None:
-        yield argv, ()
-        return
-    with with_script_bytes(direct, scripts, directory) as (made, descriptors):
-        if is_text:
-            from shlex import join
-
-            # Still run by the shell, which reports a missing program in its own way.
-            made = [*argv[:-1], join(made)] if descriptors else argv
-        yield made, descriptors
 
 
 def _argv(config: CommandConfig, folders: Mapping[str, str]) -> list[str]:
@@ -231,12 +244,6 @@ def _folders(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
     return folders
 
 
-def _own_variables(config: CommandConfig, entry: HookEntry) -> dict[str, str]:
-    """Return the variables that keep the user's Python code from importing the agent's project."""
-    found = python_variables(entry) if config.safe_path else {}
-    return {name: value for name, value in found.items() if name not in config.env}
-
-
 def _compiled_modules() -> str:
     """Return the folder where Python keeps compiled modules of trusted scripts: agents cannot write there."""
     from agent_hooks.system.folders import state_dir
@@ -260,24 +267,6 @@ def _plugin_data(plugin_root: str) -> str:
     return folder
 
 
-def _directory(config: CommandConfig, entry: HookEntry, ctx: HookContext, own_folder: str) -> str | None:
-    """Return the command's working directory, None for that of this process.
-
-    A project's command runs where its trusted files were looked for, wherever the agent is by now. ``own_folder``: a
-    skill's.
-    """
-    here = ctx.cwd if os.path.isdir(ctx.cwd) else ""
-    if config.cwd:
-        return os.path.join(entry.directory, os.path.expanduser(config.cwd))
-    if entry.form == "claude" and entry.source != "project":
-        return here or entry.project_dir or None
-    if entry.form != "toml":
-        return own_folder or entry.project_dir or entry.directory or here or None
-    if entry.source == "project":
-        return entry.directory or here or None
-    return here or None
-
-
 def _folder_of_skill(entry: HookEntry) -> str:
     """Return the folder in which a skill's command runs, an empty string if there is none any more.
 
@@ -295,19 +284,3 @@ def _folder_of_skill(entry: HookEntry) -> str:
         if below.intersection(entry.scripts) if entry.scripts else below:
             return folder
     return folders[0] if folders else ""
-
-
-def _environment(config: CommandConfig, entry: HookEntry, variables: Mapping[str, str], payload: str) -> dict[str, str]:
-    permitted = _ALLOWED.union(entry.permits.env)
-    environment = {
-        name: value for name, value in os.environ.items() if name in permitted or name.startswith(_ALLOWED_BEGINNINGS)
-    }
-    depth = environment.get(_DEPTH, "0")
-    deeper = int(depth) + 1 if depth.isdecimal() else 1
-    if deeper > _MAX_DEPTH:
-        raise HandlerError(f"hooks call each other: this would be a hook's command within {_MAX_DEPTH} others")
-    environment.update(config.env)
-    environment.update(variables)
-    environment[_DEPTH] = str(deeper)
-    environment.update({"HOOK_INPUT": payload} if len(payload) <= _MAX_VARIABLE else {"HOOK_INPUT_TRUNCATED": "1"})
-    return environment

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from contextlib import suppress
 from time import monotonic, sleep
 
 TYPE_CHECKING = False
@@ -20,11 +21,8 @@ SWEEP_SECONDS = 2.0
 RUN = "AGENT_HOOKS_RUN"
 
 
-def end_all(token: str, since: int = 0, began: float = 0.0) -> set[int]:
-    """Kill every process that was started with ``token`` in ``RUN``, and return their ids; on Linux, else none.
-
-    ``since``: look only at processes that were started after this one, at ``began`` (a ``time.monotonic()``).
-    """
+def end_all(token: str, since: int = 0) -> set[int]:
+    """Kill every process with ``token`` in ``RUN``, on Linux, and return their ids. ``since``: only those above it."""
     killed: set[int] = set()
     if sys.platform != "linux":
         return killed
@@ -32,37 +30,32 @@ def end_all(token: str, since: int = 0, began: float = 0.0) -> set[int]:
     until = monotonic() + SWEEP_SECONDS
     after, unclear = since, 0
     while monotonic() < until:
-        last = _newest_id()
-        is_sure = after != since or monotonic() - began < 10
-        states = {pid: _is_marked(pid, mark) for pid in _ids_between(after, last, is_sure=is_sure)}
-        found = {pid for pid, is_marked in states.items() if is_marked}
-        killed |= found
+        newest = _newest_id()
+        states = {pid: _is_marked(pid, mark) for pid in _ids_between(after, newest)}
+        found = [pid for pid, is_marked in states.items() if is_marked]
+        killed.update(found)
         for pid in found:
-            try:
+            with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
         # A process has no environment for a moment while it executes another program.
         unclear = unclear + 1 if None in states.values() else 0
         if found or 0 < unclear <= 5:
             after = since
             sleep(0.002)
-        elif _newest_id() == last:
+        elif _newest_id() == newest:
             break
         else:  # a process that had ended before it was examined may have started new ones
-            after = last
+            after = newest
     return killed
 
 
 def reap_orphans(pid: int) -> None:
     """Reap killed orphans that this process inherits, as PID 1 of a container does. ``pid`` is waitpid's."""
     until = monotonic() + GRACE_SECONDS
-    try:
+    with suppress(ChildProcessError):
         while monotonic() < until:
             if not os.waitpid(pid, os.WNOHANG)[0]:
                 sleep(0.001)
-    except ChildProcessError:
-        return
 
 
 def _newest_id() -> int:
@@ -74,14 +67,14 @@ def _newest_id() -> int:
         return 0
 
 
-def _ids_between(first: int, last: int, *, is_sure: bool) -> Iterable[int]:
-    """Return the ids after ``first``, all ids if uncertain. ``is_sure``: no id was reused since."""
-    if first and is_sure and 0 <= last - first <= 1000:
+def _ids_between(first: int, last: int) -> Iterable[int]:
+    """Return the ids after ``first``, all ids if these are not few: ids start anew at some number."""
+    if first and 0 <= last - first <= 1000:
         return range(first + 1, last + 1)
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
-        return ()
+        return []
 
 
 def _is_marked(pid: int, mark: bytes) -> bool | None:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl
 
@@ -35,7 +36,6 @@ _OURS = frozenset(
     "accept-encoding connection content-length expect host keep-alive te trailer transfer-encoding upgrade".split()
 )
 _PERMITS = "under [permits] in the user's agent-hooks.toml"
-_PORTS = {"http": 80, "https": 443}
 
 
 class HttpConfig(BaseModel):
@@ -75,35 +75,30 @@ class HttpHandler(HandlerType):
         is_allowed = _allowed_addresses(config.url, entry)
         templates = _header_templates(config, entry)
 
-        def post_of(ctx: HookContext) -> connections.Post:
-            path, query = config.url.path or "/", config.url.query
-            return connections.Post(
-                scheme=config.url.scheme,
-                host=_host(config.url),
-                port=_port(config.url),
-                target=f"{path}?{query}" if query else path,
+        async def answer(ctx: HookContext) -> Any:
+            await asyncio.sleep(0)  # a sync dispatch gives up here, before the request is sent
+            status, body = await connections.post(
+                str(config.url),
                 headers=_headers(templates, config, entry),
                 body=json.dumps(payload_of(entry, ctx)).encode(),
                 timeout=config.timeout,
                 is_allowed=is_allowed,
             )
+            return read_body(entry, ctx, status, body)
 
         def hook(ctx: HookContext) -> Any:
-            post = post_of(ctx)
             if in_event_loop():
-                return later(ctx, post)
-            return read_body(entry, ctx, *connections.send(post))
-
-        async def later(ctx: HookContext, post: connections.Post) -> Any:
-            await asyncio.sleep(0)  # a sync dispatch gives up here, before the request is sent
-            return read_body(entry, ctx, *await connections.send_async(post))
+                return answer(ctx)
+            # With a loop factory, the runner leaves the current event loop of the thread alone.
+            with asyncio.Runner(loop_factory=asyncio.new_event_loop) as runner:
+                return runner.run(answer(ctx))
 
         return hook
 
 
 def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:
     """Return the check of the addresses that the entry may use. Raises ``RegistrationError`` if it may use none."""
-    host = _host(url)
+    host = (url.host or "").strip("[]")
     if url.username or url.password:
         raise RegistrationError("url: a name and password in it would be seen in messages; send them as a header")
     name = host.rstrip(".").lower()
@@ -123,14 +118,6 @@ def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:
 
 def _is_users_own(entry: HookEntry) -> bool:
     return RANKS.get(entry.source, -1) >= USER_RANK
-
-
-def _host(url: HttpUrl) -> str:
-    return (url.host or "").strip("[]")
-
-
-def _port(url: HttpUrl) -> int:
-    return url.port or _PORTS[url.scheme]
 
 
 def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
@@ -168,7 +155,7 @@ def _check_variable(header: str, variable: str, config: HttpConfig, entry: HookE
         )
 
 
-def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) -> tuple[tuple[str, str], ...]:
+def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) -> dict[str, str]:
     """Return the headers of a request. Raises ``HandlerError`` naming a variable that cannot be used, not its value."""
 
     def value_of(match: re.Match[str]) -> str:
@@ -182,10 +169,14 @@ def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) ->
             raise HandlerError(f"The environment variable {variable}, which a header uses, is not one line of Latin-1.")
         return value
 
-    found = {"content-type": "application/json", "accept": "application/json", "user-agent": "agent-hooks"}
+    found = {
+        "host": urlsplit(str(config.url)).netloc,
+        "accept-encoding": "identity",
+        "content-type": "application/json",
+        "accept": "application/json",
+        "user-agent": "agent-hooks",
+    }
     for name, template in templates.items():
         value = _VARIABLE.sub(value_of, template) if _takes_variables(config, entry) else template
         found[name.lower()] = value.strip(" \t")
-    url = config.url
-    authority = str(url.host) if _port(url) == _PORTS[url.scheme] else f"{url.host}:{_port(url)}"
-    return (("host", authority), ("accept-encoding", "identity"), *found.items())
+    return found

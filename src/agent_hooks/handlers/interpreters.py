@@ -74,7 +74,7 @@ def with_script_bytes(
     ``directory``: the base of relative paths. Raises ``HandlerError`` if the program is a script without the permission
     to execute it.
     """
-    found = None if sys.platform == "win32" else _script_of(argv, scripts, directory)
+    found = None if sys.platform == "win32" or not scripts else _script_of(argv, scripts, directory)
     if found is None:
         yield argv, ()
         return

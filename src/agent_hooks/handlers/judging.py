@@ -112,20 +112,16 @@ def event_shown(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
 
 def delimited(payload: Mapping[str, Any], nonce: str) -> str:
     """Return the event as JSON between its marks, angle brackets and invisible characters escaped."""
-    return f"<event-{nonce}>\n{_shown(_written(payload))}\n</event-{nonce}>"
+    return f"<event-{nonce}>\n{_shown(payload)}\n</event-{nonce}>"
 
 
 def is_too_long(payload: Mapping[str, Any]) -> bool:
     """Whether an event exceeds ``MAX_SHOWN``. It is never cut: the end may matter."""
-    text = _written(payload)
-    return len(text) > MAX_SHOWN or len(_shown(text)) > MAX_SHOWN
+    return len(_shown(payload)) > MAX_SHOWN
 
 
-def _written(payload: Mapping[str, Any]) -> str:
-    return json.dumps(payload, ensure_ascii=False, allow_nan=False)
-
-
-def _shown(text: str) -> str:
+def _shown(payload: Mapping[str, Any]) -> str:
+    text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
     return "".join(each if is_seen(each) and each not in "<>" else _escape(each) for each in text)
 
 

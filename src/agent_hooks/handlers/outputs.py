@@ -12,7 +12,7 @@ import json
 from agent_hooks.errors import BadJSONError, HandlerError, InvalidOutcomeError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import BLOCKING, KEPT, PROCEED, PRODUCED, Decision, HookOutcome, read_answer
-from agent_hooks.system.strict_json import read_json, refuse_constant
+from agent_hooks.system.strict_json import read_json
 
 from .payload import given_back
 
@@ -142,25 +142,15 @@ def _refusal_in(entry: HookEntry, ctx: HookContext, output: bytes, unexplained: 
     if entry.form == "toml" or ctx.event.observe_only:
         return None
     try:
-        answer = _read_as_javascript(output)
+        # Python takes no integer of more than 4,300 digits, but any float.
+        answer = json.loads(output.removeprefix(_BOM).decode("utf-8", "replace"), parse_int=float)
         outcome = _read(entry, ctx, answer, unexplained) if isinstance(answer, dict) else None
     except (ValueError, RecursionError, HandlerError, InvalidOutcomeError):
         return None
     if outcome is None or not outcome.blocks:
         return None
-    return HookOutcome(decision=outcome.decision, reason=outcome.reason)
-
-
-def _read_as_javascript(output: bytes) -> Any:
-    """Parse JSON like ``JSON.parse``, half characters replaced and numbers zeroed. Raises ``ValueError``."""
-    text = output.removeprefix(_BOM).decode("utf-8", "replace")
-    value = json.loads(text, parse_constant=refuse_constant, parse_float=_some_number, parse_int=_some_number)
-    whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return read_json(whole)
-
-
-def _some_number(digits: str) -> int:  # noqa: ARG001 - no key of a refusal has a number for a value
-    return 0
+    whole = outcome.reason.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return HookOutcome(decision=outcome.decision, reason=whole)
 
 
 def _refused(

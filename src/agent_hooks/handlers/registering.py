@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
+from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.engine.matchers import compile_match
 from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.engine.plugin_info import MadePlugin
-from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError, did_you_mean
+from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError
 from agent_hooks.formats.entry import FORMS
 from agent_hooks.formats.findings import ConfigFinding, not_honoured
 from agent_hooks.model.context import HookContext
@@ -16,15 +18,14 @@ from agent_hooks.model.outcome import Decision, read_answer
 from agent_hooks.model.policy import TIGHTENING_ONLY
 
 from .outputs import refused_by_failing
-from .types import find_type, handler_types
+from .types import find_type, handler_types, read_config
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping
-
-    from pydantic import BaseModel
+    from collections.abc import Callable, Iterable, Mapping
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.formats.entry import HookEntry
+    from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.policy import HookPolicy
 
 # A handler enforces its own timeout and cleans up. The engine's limit is for handlers that do not.
@@ -81,13 +82,13 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
     if entry.type in REACHING_OUT and not policy.allow_shell:
         raise RegistrationError("the policy says allow_shell = false, so files may bring no command and http hooks")
     handler = find_type(entry.type, known)
-    config = _capped(_config(handler, entry), entry, policy)
+    config = _capped(read_config(handler, entry.config), _longest(entry, policy))
     bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
-    if entry.form == "claude" and entry.host_event == "PreModelSwitch":
-        run = _blocking_lateness(run, entry)
-    if entry.once:
-        run = _once(run)
+    # Claude Code does not switch the model while a hook is late.
+    refuses_lateness = entry.form == "claude" and entry.host_event == "PreModelSwitch"
+    if refuses_lateness or entry.once:
+        return _conditional(run, entry, refuses_lateness=refuses_lateness)
 
     def hook(ctx: HookContext) -> Any:
         return run(ctx)
@@ -95,20 +96,38 @@ def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> C
     return hook
 
 
-def _once(run: Callable[[HookContext], Any]) -> Callable[[HookContext], Any]:
-    """Wrap a hook to run until it has approved one event of the session."""
-    done: set[str] = set()
+def _conditional(
+    run: Callable[[HookContext], Any], entry: HookEntry, *, refuses_lateness: bool
+) -> Callable[[HookContext], Any]:
+    """Wrap a hook to run until it has approved one event of the session (``once``), or to refuse at its timeout."""
+    approved: set[str] = set()
+
+    def note(ctx: HookContext, answer: Any) -> Any:
+        if entry.once and not _refuses(answer, ctx):
+            approved.add(ctx.session_id)
+        return answer
+
+    def refuse(ctx: HookContext, error: HandlerError) -> HookOutcome:
+        if refuses_lateness and isinstance(error.__cause__, TimeoutError):
+            return refused_by_failing(entry, ctx, error)
+        raise error
+
+    async def later(ctx: HookContext) -> Any:
+        try:
+            answer = run(ctx)
+            return note(ctx, await answer if isawaitable(answer) else answer)
+        except HandlerError as error:
+            return refuse(ctx, error)
 
     def hook(ctx: HookContext) -> Any:
-        if ctx.session_id in done and not ctx.rechecking:
+        if ctx.session_id in approved and not ctx.rechecking:
             return None
-
-        def remember(answer: Any) -> Any:
-            if not _refuses(answer, ctx):
-                done.add(ctx.session_id)
-            return answer
-
-        return _followed(run, ctx, remember)
+        if in_event_loop():
+            return later(ctx)
+        try:
+            return note(ctx, run(ctx))
+        except HandlerError as error:
+            return refuse(ctx, error)
 
     return hook
 
@@ -123,89 +142,6 @@ def _refuses(answer: Any, ctx: HookContext) -> bool:
         return True
     # A refusal at a stop has had its effect: the agent continues.
     return outcome.blocks and (outcome.decision is not Decision.DENY or ctx.event.reads_deny_as != "force_continue")
-
-
-def _blocking_lateness(run: Callable[[HookContext], Any], entry: HookEntry) -> Callable[[HookContext], Any]:
-    """Wrap a hook to refuse at its timeout: Claude Code then does not switch the model."""
-
-    def hook(ctx: HookContext) -> Any:
-        def failed(error: Exception) -> Any:
-            if isinstance(error.__cause__, TimeoutError):
-                return refused_by_failing(entry, ctx, error)
-            raise error
-
-        return _followed(run, ctx, failed=failed)
-
-    return hook
-
-
-def _itself(answer: Any) -> Any:
-    return answer
-
-
-def _raise(error: Exception) -> Any:
-    raise error
-
-
-def _followed(
-    run: Callable[[HookContext], Any],
-    ctx: HookContext,
-    answered: Callable[[Any], Any] = _itself,
-    failed: Callable[[Exception], Any] = _raise,
-) -> Any:
-    """Return the hook's answer with its conditions applied; an awaitable if the answer is one."""
-    try:
-        answer = run(ctx)
-    except (HandlerError, InvalidOutcomeError) as error:
-        return failed(error)
-    return _Awaited(answer, answered, failed) if hasattr(answer, "__await__") else answered(answer)
-
-
-class _Awaited:
-    """Await an answer and continue. Not a coroutine, so that closing it unawaited closes the answer."""
-
-    def __init__(self, answer: Any, answered: Callable[[Any], Any], failed: Callable[[Exception], Any]) -> None:
-        self._answer = answer
-        self._answered = answered
-        self._failed = failed
-
-    def __await__(self) -> Generator[Any, Any, Any]:
-        try:
-            answer = yield from self._answer.__await__()
-        except (HandlerError, InvalidOutcomeError) as error:
-            return self._failed(error)
-        return self._answered(answer)
-
-    def close(self) -> None:
-        """Close the answer, which will not be awaited."""
-        close = getattr(self._answer, "close", None)
-        if close is not None:
-            close()
-
-
-def _config(handler: Any, entry: HookEntry) -> Any:
-    """Return the entry's fields as the handler takes them. Raises ``RegistrationError`` naming each wrong one."""
-    from agent_hooks.model.values import thaw
-
-    model = getattr(handler, "config", None)
-    fields = thaw(entry.config)
-    if model is None:
-        return fields
-    from pydantic import ValidationError
-
-    try:
-        return model.model_validate(fields)
-    except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False, include_context=False)
-        raise RegistrationError("; ".join(_problem(each, model) for each in found)) from None
-
-
-def _problem(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
-    name = ".".join(map(str, problem["loc"])) or "it"
-    if problem["type"] != "extra_forbidden":
-        return f"{name}: {problem['msg'].removeprefix('Value error, ')}"
-    known = [field.alias or each for each, field in model.model_fields.items()]
-    return f"{name}: it has no such field. {did_you_mean(name, known, 'These are ' + ', '.join(known) + '.')}"
 
 
 def _name(entry: HookEntry, taken: set[str]) -> str:
@@ -238,15 +174,14 @@ def _time_limit(entry: HookEntry, policy: HookPolicy) -> float:
     return min(float(seconds) if isinstance(seconds, (int, float)) else 60.0, _longest(entry, policy)) + _GRACE_SECONDS
 
 
-def _capped(config: Any, entry: HookEntry, policy: HookPolicy) -> Any:
-    """Return the handler's config with its timeout capped by the entry's limit."""
-    longest = _longest(entry, policy)
-    if isinstance(config, dict):
-        seconds = config.get("timeout")
-        is_longer = isinstance(seconds, (int, float)) and seconds > longest
-        return {**config, "timeout": longest} if is_longer else config
-    is_longer = getattr(config, "timeout", 0.0) > longest
-    return config.model_copy(update={"timeout": longest}) if is_longer else config
+def _capped(config: Any, longest: float) -> Any:
+    """Return the handler's config with a timeout of at most ``longest`` seconds."""
+    seconds = config.get("timeout") if isinstance(config, dict) else getattr(config, "timeout", None)
+    if not isinstance(seconds, (int, float)) or seconds <= longest:
+        return config
+    return (
+        {**config, "timeout": longest} if isinstance(config, dict) else config.model_copy(update={"timeout": longest})
+    )
 
 
 def _longest(entry: HookEntry, policy: HookPolicy) -> float:

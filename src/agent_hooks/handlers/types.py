@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from pydantic import BaseModel
+
     from agent_hooks.engine.manager import HookManager
 
 # Deprecated: a plugin in the group `agent_hooks` offers its types by the hook `agent_hooks_handler_types`.
@@ -59,6 +61,31 @@ def find_type(name: str, known: Mapping[str, Any]) -> Any:
     if not callable(getattr(found, "execute", None)):
         raise RegistrationError(f"the handler type {name!r} is {found!r}, which has no execute(config, ctx)")
     return found
+
+
+def read_config(handler: Any, config: Mapping[str, Any]) -> Any:
+    """Return the fields of an entry as the handler takes them. Raises ``RegistrationError`` naming each wrong one."""
+    from agent_hooks.model.values import thaw
+
+    model = getattr(handler, "config", None)
+    fields = thaw(config)
+    if model is None:
+        return fields
+    from pydantic import ValidationError
+
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False, include_context=False)
+        raise RegistrationError("; ".join(_problem(each, model) for each in found)) from None
+
+
+def _problem(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
+    name = ".".join(map(str, problem["loc"])) or "it"
+    if problem["type"] != "extra_forbidden":
+        return f"{name}: {problem['msg'].removeprefix('Value error, ')}"
+    known = [field.alias or each for each, field in model.model_fields.items()]
+    return f"{name}: it has no such field. {did_you_mean(name, known, 'These are ' + ', '.join(known) + '.')}"
 
 
 _PROVIDERS = {

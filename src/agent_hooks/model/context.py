@@ -31,7 +31,7 @@ class HookContext(Value):
     """
 
     event: HookEvent
-    # Who and where.
+    # The agent and its place.
     agent_id: str = ""
     agent_name: str = ""
     parent_agent_id: str | None = None

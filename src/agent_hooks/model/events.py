@@ -1,4 +1,4 @@
-"""The events of an agent's life: their names, aliases and what a hook may decide on each.
+"""The events of an agent's life: their names, aliases and the decisions a hook may take on each.
 
 Everything else reads this table: the hookspecs, the dispatch, ``agent-hooks events`` and the documentation.
 """
@@ -30,11 +30,11 @@ class HookEvent(Name):
     """The name of an event: a string (``"before_tool_use"``) that knows its facts.
 
     ``aliases``: other names, those of Claude Code among them. ``subject``: the context field that gates judge, or None.
-    ``decisions``: what a hook may decide besides ``proceed``; empty means that it only observes. ``closed``: what a
-    failed gate does: ``"deny"``, ``"stop"``, ``"required"`` (deny if the hook is required, else it goes on) or None (it
-    goes on). ``closed_means``: the same for readers. ``changes``: what an outcome may bring. ``matched_by``: what a
-    match is tried on. ``reads_deny_as``: the decision that a deny stands for where the event has none. ``asks_all``:
-    whether every hook is asked before the outcome is settled.
+    ``decisions``: those a hook may take besides ``proceed``; empty means that it only observes. ``closed``: the effect
+    of a failed gate: ``"deny"``, ``"stop"``, ``"required"`` (deny if the hook is required, else it goes on) or None (it
+    goes on). ``closed_means``: the same for readers. ``changes``: the fields an outcome may bring. ``matched_by``: the
+    field a match is tried on. ``reads_deny_as``: the decision that a deny stands for where the event has none.
+    ``asks_all``: whether every hook is asked before the outcome is settled.
     """
 
     __slots__ = (

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 KEPT = frozenset({"context", "metadata", "signals"})
 KEPT_IN_PASSING = KEPT | {"state", "messages"}
 BRINGS = SUBJECTS | KEPT_IN_PASSING
-# The subjects that have already come about when hooks are asked: what blocks can only keep them back.
+# The subjects that exist already when hooks are asked: a block can only withhold them.
 PRODUCED = frozenset({"response", "result", "error_text"})
 
 
@@ -92,18 +92,18 @@ class Shadowed(Value):
 
 
 class HookOutcome(Value):
-    """What a hook answers, and what a dispatch gives back. Immutable; made with the factories below.
+    """The answer of a hook, and the result of a dispatch. Immutable; made with the factories below.
 
     ``decision`` and ``reason``; ``final`` (an allow that ends the chain); the new subject under its event's name
     (``tool_args``, ``prompt``, ``request``, ``response``, ``result``, ``error_text``, ``task``, ``output``,
-    ``payload``); ``state``; ``context``, text for the model; ``messages``; ``metadata``; ``signals``; ``data``, what a
-    suspension must remember.
+    ``payload``); ``state``; ``context``, text for the model; ``messages``; ``metadata``; ``signals``; ``data``,
+    stored with a suspension.
 
     The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided, ``source``, where that
     comes from, and if it blocks ``origin``, where it is written, as ``file:line``; ``failed``, whether it decided by
     failing rather than by policy; ``token``, with which a suspended operation is resumed; ``asked_by``, the hooks whose
-    questions led here, and ``asked_keys``, the same by plugin and name; ``findings``, what was tolerated or dropped on
-    the way; ``shadowed``, the decisions of hooks in shadow.
+    questions led here, and ``asked_keys``, the same by plugin and name; ``findings``, the failures tolerated and the
+    changes dropped; ``shadowed``, the decisions of hooks in shadow.
     """
 
     decision: Decision = _PROCEED
@@ -186,8 +186,8 @@ class HookOutcome(Value):
 
     @classmethod
     def skip(cls, **brings: Any) -> HookOutcome:
-        """Pass over the remaining hooks of this hook's own or a lower source. What changed so far is kept, and so is
-        what this brings, except for a new subject.
+        """Pass over the remaining hooks of this hook's own or a lower source. Earlier changes are kept, and so
+        are those of this outcome, except for a new subject.
         """
         return cls(decision=Decision.SKIP, **brings)
 
@@ -310,7 +310,7 @@ def _from_dict_form(answer: Mapping[str, Any], event: HookEvent | None) -> HookO
         permission, decision = decision["behavior"], None
     blocks = decision not in (None, "continue") and Decision.parse(decision) in BLOCKING
     if permission is not None and not blocks:  # of two decisions that contradict each other, the stricter counts
-        # "defer" leaves the decision to the host's own prompt, which is what an ask does.
+        # "defer" leaves the decision to the host's own prompt, as an ask does.
         fields["decision"] = Decision.ASK if permission == "defer" else Decision.parse(permission)
     elif decision is not None:
         # A plain "allow" only means no objection; "approve" and permissionDecision grant.

@@ -41,19 +41,19 @@ def strictest(*choices: str | None) -> str | None:
 class HookPolicy(Value):
     """How the engine behaves. Raises ``SettingsError`` naming the field and what is allowed.
 
-    ``on_gate_failure``: what a failing hook does on every event with a closed effect, ``"closed"``, ``"ask"`` or
-    ``"open"``; None leaves it to the hook and its event. ``ask_fallback``: what an ask becomes when nobody can answer,
-    ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit; if it is
-    set, also the most that a hook of a project's file or a skill's may take, whatever that says.
+    ``on_gate_failure``: the effect of a failing hook on every event with a closed effect, ``"closed"``, ``"ask"`` or
+    ``"open"``; None leaves it to the hook and its event. ``ask_fallback``: the decision for an ask that nobody can
+    answer, ``"deny"`` or ``"allow"``. ``timeout``: seconds an async hook may take once it waits, None for no limit; if
+    it is set, also the most that a hook of a project's file or a skill's may take, whatever that says.
     ``max_rechecks``: further walks before a chain that keeps rewriting its subject is denied.
     ``max_forced_continuations``: rounds that hooks may force in one run, on a host in a row. ``max_retries``: how often
-    one model request or tool call may be made again because hooks ask for it. ``contracts``: what happens to a change
+    one model request or tool call may be made again because hooks ask for it. ``contracts``: the handling of a change
     that an event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook
     fails).
     ``allow_shell``: whether files may bring command and http hooks at all. ``require_project_gates``: refuse to start
     where the hooks of a project are not trusted, instead of going on without them.
-    ``shadow``: every hook only reports what it would have decided. ``context_separator``: what stands between the
-    context of two hooks. ``max_background``: background observers that may be at work at once.
+    ``shadow``: every hook only reports its decision. ``context_separator``: the text between the contexts of two
+    hooks. ``max_background``: background observers that may be at work at once.
     """
 
     on_gate_failure: str | None = None

@@ -102,7 +102,7 @@ for _rank, _name in enumerate(
 
 class StopSignal(Value):
     """A wish that the run should stop: ``reason``, a message for people, ``context`` with the numbers behind it, and
-    who sent it.
+    its sender.
 
     ``decided_by``: where a hook that decided to stop comes from; empty if the signal is no hook's decision.
     """
@@ -127,7 +127,7 @@ class StopSignal(Value):
 
 
 class Step(Value):
-    """One round of the loop: what the model answered, the tools it used, what that cost. ``index`` counts from 0.
+    """One round of the loop: the model's answer, the tools it used, the cost. ``index`` counts from 0.
 
     ``model`` is the one that answered; ``messages`` are those that hooks added to the tools' results; ``errors`` those
     of the model and of the tools, calls that a hook blocked not among them.
@@ -171,7 +171,7 @@ class Step(Value):
 class BegunCall(Value):
     """A tool call in the middle of which a run waits, because an agent that the tool has started does.
 
-    ``call`` is the call as its hooks settled it, ``context`` what they had to tell the model; ``agents`` are the agents
+    ``call`` is the call as its hooks settled it, ``context`` the text they add for the model; ``agents`` are the agents
     that the tool has started so far, in their order, as they now are, with nothing but a status or errors where one
     waits to be started or has failed; ``keys`` say as what each was started, a digest of its name and task.
     """
@@ -219,11 +219,11 @@ class Answered(Value):
 
 
 class Suspended(Value):
-    """A run that waits for an answer: at which event, about what, who wants to know and why.
+    """A run that waits for an answer: the event, the subject, the asking hooks and their reason.
 
     ``decision`` is ``ask`` or ``suspend``; ``hook`` the one that suspended, by plugin and name; ``asked_by`` the hooks
     whose questions are put, ``asked_keys`` the same by plugin and name (without them, the question is put again);
-    ``data`` what a suspension remembers; ``subject`` what the answer is about, and holds for;
+    ``data`` is stored with a suspension; ``subject`` is the value that the answer is about, and holds for;
     ``tool_call`` the call in question, ``prompt`` the prompt as it was given. ``token`` is good for one answer.
     ``answers`` are those given to the operation before, ``chain`` is the token of the first of its waits, and
     ``called`` are the hooks that were called about it, by plugin and name.

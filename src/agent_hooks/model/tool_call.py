@@ -89,7 +89,7 @@ class ToolCall(Value):
 
     @property
     def weak_names(self) -> tuple[str, ...]:
-        """Names that may meet a deny, never an allow: the last segment of a dotted name with what it says of a kind,
+        """Names that may meet a deny, never an allow: the last segment of a dotted name with the kind it implies,
         and for a patch the names of edits and writes, whatever it does.
         """
         segment = self.last_segment
@@ -150,7 +150,7 @@ class ToolCall(Value):
 
 
 class ToolExecution(Value):
-    """An executed or blocked tool call. ``duration`` is in seconds; ``context`` is what hooks added."""
+    """An executed or blocked tool call. ``duration`` is in seconds; ``context`` is added by hooks."""
 
     call: ToolCall
     result: Any = None

@@ -38,7 +38,7 @@ _SAME_TOOL = (
 )
 FORMER_NAMES = {name: tuple(other for other in names if other != name) for names in _SAME_TOOL for name in names}
 
-# What a well-known name says about a tool whose kind nobody declared: Claude Code's own names, and those of shells.
+# The kinds of well-known names, for tools without a declared kind: Claude Code's own names, and those of shells.
 KIND_OF_NAME = {
     **{name: kind for kind, names in CLAUDE_NAMES.items() for name in names},
     "PowerShell": "shell",
@@ -105,14 +105,14 @@ _TEXT_KEYS = frozenset(
         *("query", "queries", "q", "search", "searchquery", "searchterm", "term", "keyword", "keywords"),
     )
 )
-# The same for programs and patterns, which may be about any file, and for what a tool leaves out.
+# The same for programs and patterns, which may be about any file, and for a tool's exclusions.
 _PROGRAM_KEYS = frozenset(
     (
         *("code", "sql", "pattern", "regex", "regexp"),
         *("exclude", "excludes", "excludepattern", "excludepatterns", "ignore", "ignores", "ignorepatterns"),
     )
 )
-# Keys that stand beside a message, and say to whom or in which language.
+# Keys beside a message: its recipients, channel and language.
 _MESSAGE_KEYS = frozenset(
     ("to", "cc", "bcc", "recipient", "recipients", "channel", "thread", "role", "lang", "language")
 )
@@ -231,7 +231,7 @@ def possible_paths(args: Mapping[str, Any], cwd: str) -> list[str]:
 
 
 def is_message(args: Mapping[str, Any]) -> bool:
-    """Whether ``args`` hold content, a message or a query, and no other text but to whom it goes."""
+    """Whether ``args`` hold content, a message or a query, and no other text but its recipients."""
     roles = {role for _, role in _texts_with_roles(args)} - {"key"}
     return "text" in roles and roles <= {"text", "addressee"}
 

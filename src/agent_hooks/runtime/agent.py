@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.stack import HookStack
-from agent_hooks.errors import HookMisuseError, RunError, SuspensionError
+from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
@@ -16,17 +15,17 @@ from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.state import AgentState
 from agent_hooks.system.store import Store
 
-from .current import CURRENT, Caller, acting_as, hooks_of
+from .current import CURRENT, Caller, acting_as, hooks_of, in_own_loop, shared_fields
 from .defaults import DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
 from .inference import about_request
-from .interceptors import WithDefaults, interceptor_of
+from .interceptors import interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned, check_store, dispatch_now
-from .python_tools import Toolset
+from .python_tools import toolset
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Iterable
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
@@ -42,10 +41,6 @@ if TYPE_CHECKING:
 MAX_STEPS = 100
 # The events of default hooks: on these it makes no difference that they run before all other hooks.
 _DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
-# Fields of a hook's context that its own requests to the model share.
-_SHARED_FIELDS = (
-    "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd project_dir scope runtime"
-).split()
 
 
 class AgentRuntime:
@@ -81,13 +76,27 @@ class AgentRuntime:
         skills: SessionSkills | None = None,
     ) -> None:
         self.driver = check_driver(driver)
-        self.tools = Toolset(tools)
+        self.tools = toolset(tools)
         self.defaults = tuple(defaults)
         manager = getattr(hooks, "manager", hooks)
         if declare := getattr(manager, "declare_tools", None):
             declare((name for tool in self.tools.values() for name in (tool.name, *tool.aliases)), "managed")
         self.policy = policy or getattr(manager, "policy", None) or HookPolicy()
-        self.interceptor = _intercepted(hooks, self.defaults, self.policy, session_id)
+        given = HookStack((), self.policy).hooks() if hooks is None else interceptor_of(hooks)
+        if session_id and isinstance(given, Hooks):
+            given = given.in_session(session_id)
+        self.interceptor = given
+        for default in self.defaults:
+            if not _DEFAULT_EVENTS.issuperset(default.event):
+                events = ", ".join(sorted(_DEFAULT_EVENTS))
+                raise RunError(
+                    f"A default hook is one on {events}; {default.name!r} is none: give it as one of the hooks."
+                )
+        has = {(hook.event, hook.name) for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
+        lacking = [one for one in self.defaults if not has.issuperset((str(event), one.name) for event in one.event)]
+        # A policy in shadow enforces nothing, but the default behaviour of an agent must remain.
+        enforcing = self.policy.replace(shadow=False)
+        self.default_hooks = HookStack(lacking, enforcing).hooks() if lacking else None
         self.name = name
         self.agent_id = agent_id or os.urandom(8).hex()
         self.session_id = session_id
@@ -98,7 +107,7 @@ class AgentRuntime:
         self.max_steps = checked_limit(max_steps)
         self.skills = skills
         self.store = Store() if store is None else check_store(store)
-        self._schemas = self.tools.schemas()
+        self._schemas = tuple(tool.schema for tool in self.tools.values())
 
     def __repr__(self) -> str:
         session = f" session={self.session_id!r}" if self.session_id else ""
@@ -140,9 +149,7 @@ class AgentRuntime:
         """
         return await self.iterate(prompt, state).run_to_end()
 
-    def run_sync(self, prompt: Any = None, state: AgentState | None = None) -> AgentState:
-        """Call ``run`` in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
-        return in_own_loop(self.run(prompt, state), "await agent.run(...)")
+    run_sync = in_own_loop(run)
 
     def iterate(self, prompt: Any = None, state: AgentState | None = None) -> AgentRun:
         """Return the run as an async iterator: a state for each completed step, yielded once the next one has started,
@@ -166,9 +173,7 @@ class AgentRuntime:
         """
         return await self.iterate_from(state, decision).run_to_end()
 
-    def resume_sync(self, state: AgentState, decision: str | HookOutcome) -> AgentState:
-        """Call ``resume`` in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
-        return in_own_loop(self.resume(state, decision), "await agent.resume(...)")
+    resume_sync = in_own_loop(resume)
 
     def iterate_from(self, state: AgentState, decision: str | HookOutcome) -> AgentRun:
         """Return the rest of a suspended run as an async iterator, as ``iterate`` and ``resume`` do."""
@@ -216,7 +221,7 @@ class AgentRuntime:
         (``with_model_usage``); a response that a hook withholds has no content and the finish reason ``withheld``.
         Raises ``RunError`` if a hook blocks the request, and the errors of the driver.
         """
-        fields = {name: ctx._fields[name] for name in _SHARED_FIELDS if name in ctx._fields}
+        fields = shared_fields(ctx)
         caller, hooks = CURRENT.get(), hooks_of(self)
 
         async def judged(event: HookEvent, **about: Any) -> HookOutcome:
@@ -235,25 +240,6 @@ class AgentRuntime:
         return ModelResponse.of(outcome._fields.get("response", answer)).replace(usage=used, model=model)
 
 
-def _intercepted(
-    hooks: Any, defaults: tuple[HookRegistration, ...], policy: HookPolicy, session_id: str
-) -> Interceptor:
-    """Return the agent's interceptor: the default hooks that ``hooks`` lack, then ``hooks``."""
-    given = HookStack((), policy).hooks() if hooks is None else interceptor_of(hooks)
-    if session_id and isinstance(given, Hooks) and given is not hooks:
-        given = given.in_session(session_id)
-    for default in defaults:
-        if not _DEFAULT_EVENTS.issuperset(default.event):
-            events = ", ".join(sorted(_DEFAULT_EVENTS))
-            raise RunError(f"A default hook is one on {events}; {default.name!r} is none: give it as one of the hooks.")
-    has = {(hook.event, hook.name) for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
-    lacking = tuple(d for d in defaults if not has.issuperset((str(event), d.name) for event in d.event))
-    if not lacking or isinstance(given, WithDefaults):
-        return given
-    # A policy in shadow enforces nothing, but the default behaviour of an agent must remain.
-    return WithDefaults(HookStack(lacking, policy.replace(shadow=False)).hooks(), given)
-
-
 def checked_limit(max_steps: Any) -> int | None:
     """Return ``max_steps`` if it is a valid limit. Raises ``RunError``."""
     if max_steps is not None and (type(max_steps) is not int or max_steps < 1):
@@ -266,13 +252,3 @@ def checked_state(given: Any) -> AgentState:
     if isinstance(given, AgentState):
         return given
     raise RunError(f"A state is an AgentState, not {type(given).__name__}: read JSON with AgentState.from_dict(data).")
-
-
-def in_own_loop(running: Coroutine[Any, Any, AgentState], instead: str) -> AgentState:
-    """Run a coroutine in an event loop of its own. Raises ``HookMisuseError`` if one is running."""
-    import asyncio
-
-    if in_event_loop():
-        running.close()
-        raise HookMisuseError(f"An event loop is running here: use `{instead}` instead.")
-    return asyncio.run(running)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from logging import getLogger
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.engine.matchers import CompositeMatcher, ToolNameMatcher, compile_match, text_test
@@ -15,7 +16,7 @@ from agent_hooks.model.tool_names import exact_names
 from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
@@ -50,13 +51,13 @@ def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
             warned.append(
                 f"The hook {hook.name} is never asked: its match {shown!r} meets no tool of this agent ({names})."
             )
-    warned += (text for tool, _ in calls if kinds for text in _of_kindless(tool, kinds))
+    warned += (text for tool, _ in calls for text in _about_kindless(tool, kinds))
     for text in dict.fromkeys(warned):
         getLogger("agent_hooks").warning("%s", text)
 
 
 def _may_meet(match: Any, hook: Hook, call: ToolCall) -> bool:
-    """Whether a tool call may meet ``match``, judged by its names."""
+    """Whether a tool call may meet ``match``, judged by its names; one that looks at more than a name may."""
     if isinstance(match, CompositeMatcher):
         found = [_may_meet(each, hook, call) for each in match.matchers]
         return all(found) if match.require_all else any(found)
@@ -66,25 +67,21 @@ def _may_meet(match: Any, hook: Hook, call: ToolCall) -> bool:
     return test is None or bool(test(HookContext(hook.event, tool_call=call)))
 
 
-def _kinds_in(match: Any) -> Iterator[str]:
+def _kinds_in(match: Any) -> set[str]:
     if isinstance(match, CompositeMatcher):
-        for each in match.matchers:
-            yield from _kinds_in(each)
-    text = match if isinstance(match, str) else getattr(match, "match_text", None)
-    if isinstance(text, str):
-        yield from _KIND_NAMES.intersection(exact_names(text) or ())
+        return set().union(*map(_kinds_in, match.matchers))
+    text = getattr(match, "match_text", match)
+    return set(_KIND_NAMES.intersection(exact_names(text) or ())) if isinstance(text, str) else set()
 
 
-def _of_kindless(tool: Tool, kinds: set[str]) -> Iterator[str]:
-    if tool.kind != "other":
-        return
-    for name in tool.parameters.get("properties", ()):
-        if name in _KIND_HINTS:
-            yield (
-                f"The tool {tool.name} takes {name!r} but has no kind, so hooks that match "
-                f'{", ".join(sorted(kinds))} are not asked about it: declare one, such as kind="{_KIND_HINTS[name]}".'
-            )
-            return
+def _about_kindless(tool: Tool, kinds: set[str]) -> list[str]:
+    """Return a warning if the tool has no kind and an argument that suggests one."""
+    hint = next((name for name in tool.parameters.get("properties", ()) if name in _KIND_HINTS), None)
+    if hint is None or not kinds or tool.kind != "other":
+        return []
+    which = ", ".join(sorted(kinds))
+    text = f"The tool {tool.name} takes {hint!r} but has no kind, so hooks that match {which} are not asked about it"
+    return [f'{text}: declare one, such as kind="{_KIND_HINTS[hint]}".']
 
 
 def check_priorities(manager: HookManager) -> None:
@@ -95,15 +92,14 @@ def check_priorities(manager: HookManager) -> None:
     for event in HookEvent.all():
         chain = manager.compile(event)
         deciders = chain.deciders if chain is not None else ()
-        for number, first in enumerate(deciders):
-            for second in deciders[number + 1 :]:
-                alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
-                are_gates = first.mode == second.mode == "gate"
-                if alike and not are_gates and _may_overlap(first.options.match, second.options.match):
-                    raise PriorityConflictError(
-                        f"{first.name} and {second.name} both run on {event!s} with priority "
-                        f"{first.options.priority}: give one of them another."
-                    )
+        for first, second in combinations(deciders, 2):
+            alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
+            are_gates = first.mode == second.mode == "gate"
+            if alike and not are_gates and _may_overlap(first.options.match, second.options.match):
+                raise PriorityConflictError(
+                    f"{first.name} and {second.name} both run on {event!s} with priority "
+                    f"{first.options.priority}: give one of them another."
+                )
 
 
 def _may_overlap(first: Any, second: Any) -> bool:

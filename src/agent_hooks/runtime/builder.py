@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING
 
@@ -15,11 +16,11 @@ from agent_hooks.system.store import Store
 
 from .agent import AgentRuntime, checked_limit
 from .build_checks import check_matches, check_priorities
-from .capabilities import NamedCapability, UseContextConfig, check_capability, name_of
+from .capabilities import UseContextConfig, check_capability, offered_capability
 from .defaults import DEFAULTS, index_of
 from .definitions import Definition
 from .pausing import check_store
-from .python_tools import Toolset
+from .python_tools import toolset
 from .skill_activation import SessionSkills, skills_in
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     from .interceptors import Interceptor
     from .pausing import SuspensionStore
 
+_REMEDY = (
+    "AGENT_HOOKS_STATE_DIR names another folder, AgentBuilder.with_store(...) another store: MemoryStore() is one in "
+    "this process only."
+)
+
 
 class AgentBuilder:
     """Builds an agent. Immutable: every method returns a new builder, so a partial one can be shared.
@@ -55,13 +61,12 @@ class AgentBuilder:
         self._registered: tuple[tuple[Any, str | None], ...] = ()
         self._registrations: tuple[HookRegistration, ...] = ()
         self._defaults = DEFAULTS
-        self._capabilities: tuple[AgentCapability | NamedCapability, ...] = ()
+        self._capabilities: tuple[AgentCapability | partial[AgentCapability], ...] = ()
         self._applied: tuple[AgentCapability, ...] = ()
         self._tools: tuple[Any, ...] = ()
         self._ask: Ask = None
         self._is_debugged = False
-        self._config: HookConfigLoader | bool = plugins is None
-        self._is_config_chosen = False
+        self._config: HookConfigLoader | bool | None = None
         self._interceptor: Any = None
         self._driver: Any = None
         self._runtime: dict[str, Any] = {}
@@ -80,10 +85,7 @@ class AgentBuilder:
         """Return a builder with the installed plugins and the default hooks."""
         return cls()
 
-    @classmethod
-    def base(cls) -> Self:
-        """Return the same as ``new``, under InstructorPHP's name."""
-        return cls()
+    base = new  # InstructorPHP's name
 
     @classmethod
     def from_file(
@@ -139,7 +141,11 @@ class AgentBuilder:
         """
         if settings and not isinstance(capability, str):
             raise RunError("Settings are for a capability given by name; this one is made already.")
-        made = NamedCapability(capability, settings) if isinstance(capability, str) else check_capability(capability)
+        made: Any = (
+            partial(offered_capability, capability, settings)
+            if isinstance(capability, str)
+            else check_capability(capability)
+        )
         return self._with(capabilities=(*self._capabilities, made))
 
     def with_policy(self, policy: HookPolicy) -> Self:
@@ -153,7 +159,7 @@ class AgentBuilder:
         The files of a project are used only if they were trusted; ``build`` logs everything that it could not use. It
         raises ``TrustError`` if the policy requires a project's gates and they are not trusted.
         """
-        return self._with(config=config, is_config_chosen=True)
+        return self._with(config=config)
 
     def with_ask(self, ask: Ask) -> Self:
         """Set the handler of an ask: a callable ``(ctx, reason) -> bool``, or ``"host"`` to suspend the run until
@@ -222,9 +228,7 @@ class AgentBuilder:
         **options: Any,
     ) -> Self:
         """Add a hook on one or several events; ``options`` are those of ``HookRegistration``."""
-        made = HookRegistration(
-            event=triggers(event), action=hook, priority=priority, match=match, name=name, **options
-        )
+        made = HookRegistration(triggers(event), hook, priority=priority, match=match, name=name, **options)
         return self._with(registrations=(*self._registrations, made))
 
     def before_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
@@ -279,20 +283,20 @@ class AgentBuilder:
     def _configured(self) -> AgentBuilder:
         made: AgentBuilder = self._with(capabilities=())
         for capability in self._capabilities:
-            if isinstance(capability, NamedCapability):
-                capability = capability.create(self._manager())
+            if isinstance(capability, partial):
+                capability = capability(self._manager())
             configured = capability.configure(made)
             if not isinstance(configured, AgentBuilder):
                 raise RunError(
-                    f"The capability {name_of(capability)!r} returned {configured!r}: configure(builder) returns the "
-                    "builder, with what it adds."
+                    f"The capability {getattr(capability, 'name', type(capability).__name__)!r} returned "
+                    f"{configured!r}: configure(builder) returns the builder, with what it adds."
                 )
             made = configured._configured() if configured._capabilities else configured
             made = made._with(applied=(*made._applied, capability))
         return made
 
     def _build(self) -> AgentRuntime:
-        tools = self._tools if self._definition is None else self._definition.of(Toolset(self._tools).values())
+        tools = self._tools if self._definition is None else self._definition.of(toolset(self._tools).values())
         settings = {"driver": self._driver_of(), "tools": tools, **self._runtime}
         if self._interceptor is not None:
             self._check_interceptor_is_alone()
@@ -307,16 +311,11 @@ class AgentBuilder:
         self._check_store(manager)
         if self._definition is not None:
             self._definition.register(manager)
-        skills: SessionSkills | None = None
-        for skill, is_trusted in self._skills:
-            skills = SessionSkills([skill], are_trusted=is_trusted, is_text_trusted=True, agents=skills)
+        if self._skills:
+            skills = SessionSkills(self._skills, is_text_trusted=True)
             skills.register(manager.hooks())
-        if skills is not None:
-            settings.update(skills=skills, tools=skills.with_tool(Toolset(settings["tools"]).values()))
-        hooks = manager.hooks(ask=self._ask)
-        if session := self._runtime.get("session_id"):
-            hooks = hooks.in_session(session)
-        agent = AgentRuntime(**settings, hooks=hooks, defaults=self._defaults)
+            settings.update(skills=skills, tools=skills.with_tool(toolset(settings["tools"]).values()))
+        agent = AgentRuntime(**settings, hooks=manager.hooks(ask=self._ask), defaults=self._defaults)
         check_matches(manager, agent.tools.values())
         for capability in self._applied:
             if check := getattr(capability, "check", None):
@@ -343,25 +342,23 @@ class AgentBuilder:
                 store.read("suspended|", "waits")
             except Exception as error:
                 reason = str(error) if isinstance(error, AgentHooksError) else f"{type(error).__name__}: {error}"
-                remedy = "AgentBuilder.with_store(...) keeps it elsewhere, MemoryStore() in this process only."
                 raise StoreError(
-                    f'with_ask("host") suspends runs, and they cannot be kept. {reason} {remedy}'
+                    f'with_ask("host") suspends runs, and they cannot be kept. {reason} {_REMEDY}'
                 ) from error
-        elif isinstance(store, Store) and (problem := store.problem) and (found := _may_suspend(manager)):
-            getLogger("agent_hooks").warning(
-                "agent_hooks: %s A run that %s suspends could not wait, and would end with a StoreError. "
-                "AGENT_HOOKS_STATE_DIR names another folder, AgentBuilder.with_store(...) another store.",
-                problem,
-                found,
-            )
+        elif isinstance(store, Store) and (problem := store.problem):
+            gates = [hook for hook in manager.describe() if hook.source == "code" and hook.mode != "observe"]
+            waiting = (hook.name for hook in gates if "suspend" in HookEvent.parse(hook.event).decisions)
+            if found := next(waiting, None):
+                effect = f"A run that {found} suspends could not wait, and would end with a StoreError."
+                getLogger("agent_hooks").warning("agent_hooks: %s %s %s", problem, effect, _REMEDY)
 
     def _check_interceptor_is_alone(self) -> None:
         dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]
-        dropped += [str(plugin) for plugin, _ in (*((one, None) for one in self._plugins or ()), *self._registered)]
+        dropped += map(str, (*(self._plugins or ()), *(plugin for plugin, _ in self._registered)))
         dropped += ["with_ask"] * (self._ask is not None) + ["with_debug"] * self._is_debugged
         dropped += ["with_skills"] * bool(self._skills)
         dropped += ["the hooks of from_file"] * (self._definition is not None and self._definition.has_hooks)
-        dropped += ["with_config"] * (self._is_config_chosen and self._config is not False)
+        dropped += ["with_config"] * bool(self._config)
         if dropped:
             raise RunError(
                 f"with_interceptor stands in place of all hooks, so these would never be asked: {', '.join(dropped)}. "
@@ -371,7 +368,8 @@ class AgentBuilder:
     def _loader(self) -> HookConfigLoader | None:
         if isinstance(self._config, HookConfigLoader):
             return self._config
-        return HookConfigLoader(self._runtime.get("cwd")) if self._config else None
+        is_wanted = self._plugins is None if self._config is None else self._config
+        return HookConfigLoader(self._runtime.get("cwd")) if is_wanted else None
 
     def _manager(self, loader: HookConfigLoader | None = None) -> HookManager:
         names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
@@ -399,13 +397,3 @@ class AgentBuilder:
 
             manager.register(Trace(), "trace")
         return manager
-
-
-def _may_suspend(manager: HookManager) -> str:
-    """Return the name of a deciding hook of the application on an event that can wait; empty without one."""
-    names = (
-        hook.name
-        for hook in manager.describe()
-        if hook.source == "code" and hook.mode != "observe" and "suspend" in HookEvent.parse(hook.event).decisions
-    )
-    return next(names, "")

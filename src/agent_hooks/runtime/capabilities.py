@@ -46,40 +46,28 @@ def check_capability(capability: Any) -> AgentCapability:
     return found
 
 
-def name_of(capability: AgentCapability) -> str:
-    """Return the name of a capability for errors."""
-    return str(getattr(capability, "name", type(capability).__name__))
-
-
-class NamedCapability:
-    """A capability that a plugin offers under a name, by its hook ``agent_hooks_capabilities``."""
-
-    def __init__(self, name: str, settings: Mapping[str, Any]) -> None:
-        self.name = name
-        self.settings = settings
-
-    def create(self, manager: HookManager) -> AgentCapability:
-        """Create the capability. Raises ``RunError`` naming those that the plugins offer."""
-        offered: dict[str, list[tuple[str, Any]]] = {}
-        for impl in manager.hook.agent_hooks_capabilities.get_hookimpls():
-            try:
-                found: Any = impl.function()
-                for name, make in found.items():
-                    offered.setdefault(name, []).append((impl.plugin_name, make))
-            except Exception as error:
-                raise RunError(f"The plugin {impl.plugin_name!r} cannot say what it offers: {error!r}") from error
-        makers = offered.get(self.name, [])
-        if len(makers) != 1:
-            names = ", ".join(sorted(offered)) or "none"
-            several = (
-                f"Several plugins ({', '.join(plugin for plugin, _ in makers)}) offer" if makers else "No plugin offers"
-            )
-            raise RunError(f"{several} a capability {self.name!r}; there are {names}.")
-        plugin, make = makers[0]
+def offered_capability(name: str, settings: Mapping[str, Any], manager: HookManager) -> AgentCapability:
+    """Create a capability that a plugin offers by its hook ``agent_hooks_capabilities``. Raises ``RunError`` naming
+    those that the plugins offer.
+    """
+    offered: dict[str, list[tuple[str, Any]]] = {}
+    for impl in manager.hook.agent_hooks_capabilities.get_hookimpls():
         try:
-            return check_capability(make(**self.settings))
-        except TypeError as error:
-            raise RunError(f"The capability {self.name!r} of the plugin {plugin!r} cannot be made: {error}") from error
+            found: Any = impl.function()
+            for each, make in found.items():
+                offered.setdefault(each, []).append((impl.plugin_name, make))
+        except Exception as error:
+            raise RunError(f"The plugin {impl.plugin_name!r} cannot say what it offers: {error!r}") from error
+    makers = offered.get(name, ())
+    if len(makers) != 1:
+        plugins = ", ".join(plugin for plugin, _ in makers)
+        several = f"Several plugins ({plugins}) offer" if makers else "No plugin offers"
+        raise RunError(f"{several} a capability {name!r}; there are {', '.join(sorted(offered)) or 'none'}.")
+    plugin, make = makers[0]
+    try:
+        return check_capability(make(**settings))
+    except TypeError as error:
+        raise RunError(f"The capability {name!r} of the plugin {plugin!r} cannot be made: {error}") from error
 
 
 class UseHook:
@@ -117,8 +105,7 @@ class UseHooks:
         """Add the hooks, in the order given."""
         for hook in self.hooks:
             if isinstance(hook, HookRegistration):
-                fields = {**hook._fields}
-                builder = builder.hook(hook=fields.pop("action"), **fields)
+                builder = builder._with(registrations=(*builder._registrations, hook))
             else:
                 builder = builder.plugin(hook)
         return builder

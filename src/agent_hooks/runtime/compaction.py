@@ -11,20 +11,17 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.state import Message
 from agent_hooks.model.values import plain, written
 
-from .boundaries import refusal
 from .driver import ModelRequest
 from .messages import as_text, messages_of
+from .session_events import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from typing import Any, TypeAlias
 
-    from agent_hooks.model.context import HookContext
     from agent_hooks.model.state import AgentState
 
-    from .agent import AgentRuntime
-    from .boundaries import Boundaries
-    from .driver import ModelResponse
+    from .session_events import SessionEvents
 
     Compactor: TypeAlias = Callable[[tuple[Message, ...], str], str | Awaitable[str]]
 
@@ -42,68 +39,25 @@ are not for you. `instructions`, where it is not empty, says what matters most. 
 _SOURCE = "compaction"
 
 
-def divided(messages: Sequence[Message]) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
-    """Return the messages to summarise (none if there is nothing to gain), and those to keep, from the last prompt on.
-    A tool call and its result follow the same prompt, so they are never separated.
-    """
-    start = _last_prompt(messages) or 0
-    if start < 2:  # a summary of one message is a message
-        return (), tuple(messages)
-    return tuple(messages[:start]), tuple(messages[start:])
-
-
-def divided_turn(
-    messages: Sequence[Message],
+def divided(
+    messages: Sequence[Message], *, in_turn: bool = False
 ) -> tuple[tuple[Message, ...], tuple[Message, ...], tuple[Message, ...]]:
-    """Return, in the middle of a turn, the messages to summarise (none if there is nothing to gain), the prompt with
-    the context added to it, and the last response of the model with the results of its tools.
+    """Return the messages to summarise (none if there is nothing to gain), and those to keep before and after the
+    summary: the last exchange; in the middle of a turn, the prompt with the context added to it before, and the last
+    response of the model with the results of its tools after. So a tool call and its result are never separated.
     """
-    start = _last_prompt(messages) or 0
-    answers = [n for n in range(start, len(messages)) if messages[n].role == "assistant"]
-    if not answers:
-        return (), tuple(messages), ()
-    first, last = answers[0], answers[-1]
-    summaries = [n for n in range(start, first) if messages[n].metadata.get("source") == _SOURCE]
-    first = summaries[0] if summaries else first  # an earlier summary within this turn is summarised again
+    start = first = last = _last_prompt(messages) or 0
+    if in_turn:
+        answers = [n for n in range(start, len(messages)) if messages[n].role == "assistant"]
+        if not answers:
+            return (), tuple(messages), ()
+        first, last = answers[0], answers[-1]
+        # An earlier summary within this turn is summarised again.
+        first = next((n for n in range(start, first) if messages[n].metadata.get("source") == _SOURCE), first)
     old = (*messages[:start], *messages[first:last])
-    if len(old) < 2:
+    if len(old) < 2:  # a summary of one message is a message
         return (), tuple(messages), ()
     return old, tuple(messages[start:first]), tuple(messages[last:])
-
-
-class Thresholds:
-    """The size at which a conversation is shortened; after a failure, half as much again."""
-
-    def __init__(self, messages: int | None, tokens: int | None) -> None:
-        if messages is not None and (type(messages) is not int or messages < 2):
-            raise RunError(f"compact_at is a number of messages from 2, not {messages!r}.")
-        if tokens is not None and (type(tokens) is not int or tokens < 1):
-            raise RunError(f"compact_at_tokens is a number of tokens from 1, not {tokens!r}.")
-        self.messages = messages
-        self.tokens = tokens
-        self._failed_at = 0
-
-    def is_reached(self, state: AgentState, *, is_measured: bool) -> bool:
-        """Whether to shorten the conversation. ``is_measured``: the size reported by the last step is valid."""
-        if len(state.messages) < self._failed_at:
-            return False
-        if self.messages is not None and len(state.messages) >= self.messages:
-            return True
-        return self.tokens is not None and tokens_of(state, is_measured=is_measured) >= self.tokens
-
-    def is_worth(self, old: Sequence[Message]) -> bool:
-        """Whether ``old`` is at least a quarter of the limit: after less, the limit would soon be reached again."""
-        if self.messages is not None and len(old) * 4 >= self.messages:
-            return True
-        return self.tokens is not None and sum(map(_estimate_of, old)) * 4 >= self.tokens
-
-    def failed(self, state: AgentState) -> None:
-        """Note a failure at the size of ``state``."""
-        self._failed_at = len(state.messages) * 3 // 2
-
-    def succeeded(self) -> None:
-        """Forget a failure."""
-        self._failed_at = 0
 
 
 def tokens_of(state: AgentState, *, is_measured: bool) -> int:
@@ -139,91 +93,96 @@ def _last_prompt(messages: Sequence[Message]) -> int | None:
     return next(prompts, None)
 
 
-async def summarised(
-    agent: AgentRuntime, ctx: HookContext, messages: Sequence[Message], instructions: str
-) -> ModelResponse:
-    """Return the model's response with a summary of ``messages``. Raises the errors of ``AgentRuntime.ask_model``."""
-    material = {"conversation": [message.as_dict() for message in messages], "instructions": instructions}
-    question = Message(role="user", content=as_text(material))
-    request = ModelRequest(model=agent.driver.model, system_prompt=_PROMPT, messages=(question,))
-    return await agent.ask_model(request, ctx)
-
-
-def summary_in(response: ModelResponse) -> str:
-    """Return the summary in a response. Raises ``RunError`` with the reason if there is none."""
-    if response.finish_reason in _CUT_OFF:
-        raise RunError(f"The summary was cut off ({response.finish_reason}).")
-    if response.finish_reason == "withheld":
-        raise RunError("A hook of after_inference withheld the summary.")
-    return checked_summary(response.content)
-
-
-def checked_summary(summary: object) -> str:
-    """Return ``summary`` if it is a text that is not empty. Raises ``RunError``."""
-    if isinstance(summary, str) and summary.strip():
-        return summary.strip()
-    raise RunError("The summary is empty or no text.")
-
-
 class Compaction:
-    """Shortens a session's conversation when it is too long, and on request. ``warn(kind, message, error)`` reports.
+    """Shortens a session's conversation when it is too long, and on request. ``messages`` and ``tokens``: the size from
+    which it is too long; after a failure, half as much again.
 
     ``is_measured``: the size reported by the last step is still that of the conversation.
     """
 
     def __init__(
-        self, boundaries: Boundaries, thresholds: Thresholds, compactor: Compactor | None, warn: Callable[..., Any]
+        self, session: SessionEvents, messages: int | None, tokens: int | None, compactor: Compactor | None
     ) -> None:
-        self._boundaries = boundaries
-        self._thresholds = thresholds
+        if messages is not None and (type(messages) is not int or messages < 2):
+            raise RunError(f"compact_at is a number of messages from 2, not {messages!r}.")
+        if tokens is not None and (type(tokens) is not int or tokens < 1):
+            raise RunError(f"compact_at_tokens is a number of tokens from 1, not {tokens!r}.")
+        if compactor is not None and not callable(compactor):
+            raise RunError(
+                f"compactor is called with (messages, instructions) and returns a summary: {compactor!r:.80} is not."
+            )
+        self._session = session
+        self._messages = messages
+        self._tokens = tokens
         self._compactor = compactor
-        self._warn = warn
+        self._failed_at = 0
         self.is_measured = False
 
     async def shorten_if_too_long(self, state: AgentState, *, in_turn: bool = False) -> AgentState:
         """Return the state with the conversation shortened if it is too long; on failure, warn and change nothing."""
-        if not self._thresholds.is_reached(state, is_measured=in_turn or self.is_measured):
+        count = len(state.messages)
+        is_measured = in_turn or self.is_measured
+        is_long = self._messages is not None and count >= self._messages
+        is_long = is_long or (self._tokens is not None and tokens_of(state, is_measured=is_measured) >= self._tokens)
+        if not is_long or count < self._failed_at:
             return state
         try:
             return await self.shorten(state, "auto", "", in_turn=in_turn)
         except BaseException as error:
             if not is_failure(error):
                 raise
-            self._thresholds.failed(state)
+            self._failed_at = count * 3 // 2
             why = f"It cannot be shortened: {type(error).__name__}: {written(error)}".removesuffix(": ")
-            await self._warn("conversation_not_compacted", why, type(error).__name__)
-            if logger.isEnabledFor(logging.DEBUG):
-                logger.debug("agent_hooks: session %s: %s", self._boundaries.agent.session_id, traceback_of(error))
+            await self._session._warn("conversation_not_compacted", why, type(error).__name__)
+            logger.debug("agent_hooks: session %s: %s", self._session.agent.session_id, traceback_of(error))
             return state
 
     async def shorten(self, state: AgentState, trigger: str, instructions: str, *, in_turn: bool = False) -> AgentState:
         """Return the state with the conversation shortened, unless there is nothing to gain or a hook refuses."""
-        old, before, after = divided_turn(state.messages) if in_turn else (*divided(state.messages), ())
-        if not old or (trigger == "auto" and not self._thresholds.is_worth(old)):
+        session = self._session
+        old, before, after = divided(state.messages, in_turn=in_turn)
+        if not old or (trigger == "auto" and not self._is_worth(old)):
             return state
-        about = {
-            "message_count": len(state.messages),
-            "trigger": trigger,
-            "payload": {"custom_instructions": instructions or None},
-        }
-        outcome = await self._boundaries.ask(HookEvent.BEFORE_COMPACT, state, **about)
+        about: dict[str, Any] = {"message_count": len(state.messages), "trigger": trigger}
+        about["payload"] = {"custom_instructions": instructions or None}
+        outcome = await session._ask(HookEvent.BEFORE_COMPACT, state, **about)
         if outcome.blocks:
-            await self._warn("conversation_not_compacted", str(refusal(HookEvent.BEFORE_COMPACT, outcome)))
+            await session._warn("conversation_not_compacted", str(refusal(HookEvent.BEFORE_COMPACT, outcome)))
             return state
         wanted = "\n\n".join(filter(None, (instructions, outcome.context)))
         if self._compactor is None:
-            ctx = self._boundaries.context(HookEvent.BEFORE_COMPACT, state, **about)
-            response = await summarised(self._boundaries.agent, ctx, old, wanted)
-            self._boundaries.spent.append((response.model, response.usage))
-            summary = summary_in(response)
+            summary: Any = await self._summary(state, about, old, wanted)
         else:
-            made: Any = self._compactor(old, wanted)
-            summary = checked_summary(await made if hasattr(made, "__await__") else made)
-        content = f"A summary of our conversation so far:\n\n{summary}"
+            summary = self._compactor(old, wanted)
+            summary = await summary if hasattr(summary, "__await__") else summary
+        if not isinstance(summary, str) or not summary.strip():
+            raise RunError("The summary is empty or no text.")
+        content = f"A summary of our conversation so far:\n\n{summary.strip()}"
         shown = Message(role="user", content=content, metadata={"source": _SOURCE})
-        messages = (*before, shown, *after) if in_turn else (shown, *before)
+        messages = (*before, shown, *after)
         state = state.replace(messages=messages)
-        self._thresholds.succeeded()
-        self.is_measured = False
-        await self._boundaries.tell(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
+        self._failed_at, self.is_measured = 0, False
+        await session._tell(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
         return state
+
+    async def _summary(
+        self, state: AgentState, about: dict[str, Any], messages: Sequence[Message], instructions: str
+    ) -> object:
+        """Return the summary that the agent's model writes. Raises ``RunError`` if it is incomplete or withheld."""
+        agent = self._session.agent
+        material = {"conversation": [message.as_dict() for message in messages], "instructions": instructions}
+        question = Message(role="user", content=as_text(material))
+        request = ModelRequest(model=agent.driver.model, system_prompt=_PROMPT, messages=(question,))
+        response = await agent.ask_model(request, self._session._context(HookEvent.BEFORE_COMPACT, state, **about))
+        self._session._spent.append((response.model, response.usage))
+        if response.finish_reason in _CUT_OFF:
+            raise RunError(f"The summary was cut off ({response.finish_reason}).")
+        if response.finish_reason == "withheld":
+            raise RunError("A hook of after_inference withheld the summary.")
+        return response.content
+
+    def _is_worth(self, old: Sequence[Message]) -> bool:
+        """Whether ``old`` is at least a quarter of the limit: after less, the limit would soon be reached again."""
+        if self._messages is not None and len(old) * 4 >= self._messages:
+            return True
+        return self._tokens is not None and sum(map(_estimate_of, old)) * 4 >= self._tokens

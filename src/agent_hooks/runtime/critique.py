@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.model.state import AgentState, Step
+    from agent_hooks.model.state import AgentState
 
     from .builder import AgentBuilder
 
@@ -126,7 +126,16 @@ class UseSelfCritique:
         else:
             verdict: Any = self.critic(state)
             critique = Critique.of(await verdict if hasattr(verdict, "__await__") else verdict)
-        return HookOutcome.proceed(state=state.with_metadata(_KEY, _record(state, step, critique)))
+        before = state.metadata.get(_KEY, {})
+        rounds = before["rounds"] if before.get("execution_id") == state.execution_id else 0  # they count per run
+        record = {
+            "execution_id": state.execution_id,
+            "step": step.index,
+            "rounds": rounds + (not critique.approved),
+            "approved": critique.approved,
+            "feedback": critique.feedback,
+        }
+        return HookOutcome.proceed(state=state.with_metadata(_KEY, record))
 
     def continues(self, state: AgentState) -> HookOutcome | None:
         """Send the model back with the feedback while rounds are left, else stop the run."""
@@ -149,38 +158,21 @@ class UseSelfCritique:
         )
 
 
-def _record(state: AgentState, step: Step, critique: Critique) -> dict[str, Any]:
-    """Return the critique as stored in the state; rounds are counted per run."""
-    before = state.metadata.get(_KEY, {})
-    rounds = before["rounds"] if before.get("execution_id") == state.execution_id else 0
-    return {
-        "execution_id": state.execution_id,
-        "step": step.index,
-        "rounds": rounds + (not critique.approved),
-        "approved": critique.approved,
-        "feedback": critique.feedback,
-    }
-
-
 async def _own_critic(ctx: HookContext, state: AgentState, answer: Any) -> tuple[Critique, ModelResponse]:
     """Ask the agent's own driver for a critique; return it with the response. An unreadable one approves."""
     prompts = [m.content for m in state.messages if m.role == "user" and m.metadata.get("source") != "hooks"]
     question = Message(role="user", content=as_text({"task": prompts[-1] if prompts else "", "answer": answer}))
     request = ModelRequest(model=ctx.runtime.driver.model, system_prompt=_PROMPT, messages=(question,))
     response = await ctx.runtime.ask_model(request, ctx)
+    content = response.content
     try:
-        return _critique_in(response.content), response
-    except ValueError as error:
+        if isinstance(content, str):  # models often put a fence or a sentence around their JSON
+            written = _Written.model_validate_json(content[content.find("{") : content.rfind("}") + 1])
+        else:
+            written = _Written.model_validate(content)
+    except ValidationError as error:
         logger.warning(
             "agent_hooks: the model's critique cannot be read, so it counts as approval: %s", type(error).__name__
         )
         return Critique(approved=True), response
-
-
-def _critique_in(content: Any) -> Critique:
-    """Parse the critique that a model wrote. Raises ``ValueError``, also as pydantic's subclass of it."""
-    if isinstance(content, str):  # models often put a fence or a sentence around their JSON
-        written = _Written.model_validate_json(content[content.find("{") : content.rfind("}") + 1])
-    else:
-        written = _Written.model_validate(content)
-    return Critique(approved=written.approved, feedback=written.feedback or "")
+    return Critique(approved=written.approved, feedback=written.feedback or ""), response

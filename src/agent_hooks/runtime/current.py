@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.model.state import AgentState, BegunCall
-from agent_hooks.model.tool_call import ErrorInfo
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Iterator
+    from collections.abc import Callable, Coroutine, Iterator
+    from typing import Any
 
-    from agent_hooks.errors import SubagentError
+    from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Usage
     from agent_hooks.model.tool_call import ToolCall
@@ -27,6 +29,9 @@ if TYPE_CHECKING:
     from .pausing import Waits
 
     Spent = list[tuple[str, Usage]]
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
 
 
 class Caller(NamedTuple):
@@ -40,6 +45,9 @@ class Caller(NamedTuple):
     is_step: bool = False
 
 
+_SHARED_FIELDS = (
+    "state agent_id agent_name parent_agent_id depth session_id execution_id step_index cwd project_dir scope runtime"
+).split()
 # Outside of runs, hooks and tools a request to a model counts as a step, so its text is streamed.
 _OUTSIDE = Caller(None, None, is_step=True)
 CURRENT: ContextVar[Caller] = ContextVar("agent_hooks_caller", default=_OUTSIDE)
@@ -75,6 +83,11 @@ def hooks_of(agent: AgentRuntime) -> Interceptor:
     return run.hooks if run is not None and run.agent is agent else agent.interceptor
 
 
+def shared_fields(ctx: HookContext) -> dict[str, Any]:
+    """Return the fields of a hook's context that events on its behalf share."""
+    return {name: ctx._fields[name] for name in _SHARED_FIELDS if name in ctx._fields}
+
+
 def check_asyncio() -> None:
     """Raise ``HookMisuseError`` where no asyncio event loop runs, as under trio."""
     if not in_event_loop():
@@ -84,30 +97,46 @@ def check_asyncio() -> None:
         )
 
 
+def in_own_loop(method: Callable[Params, Coroutine[Any, Any, Result]]) -> Callable[Params, Result]:
+    """Return the sync form of an async method, which runs it in an event loop of its own. It raises
+    ``HookMisuseError`` where one already runs.
+    """
+
+    @wraps(method)
+    def run(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        import asyncio
+
+        if in_event_loop():
+            raise HookMisuseError(f"An event loop is running here: use `await {method.__name__}(...)` instead.")
+        return asyncio.run(method(*args, **kwargs))
+
+    run.__name__ = f"{method.__name__}_sync"
+    run.__doc__ = f"Call ``{method.__name__}`` in an event loop of its own."
+    return run
+
+
 _WAITING = "suspended"
+# Seconds between two looks at whether other agents are still active.
+_POLL_SECONDS = 0.01
 
 
+@dataclass(eq=False)
 class Started:
     """One agent that a tool starts. ``key``: digest of its name and task; ``state``: its last recorded state, None
     before it starts; ``is_answered``: the run was resumed with the answer for it; ``wait``: the pending suspension.
     """
 
-    def __init__(self, key: str, state: AgentState | None = None) -> None:
-        self.key = key
-        self.state = state
-        self.task: asyncio.Task[object] | None = None
-        self.is_begun = False
-        self.is_answered = False
-        self.wait: Waits | None = None
+    key: str
+    state: AgentState | None = None
+    task: asyncio.Task[object] | None = None
+    is_begun: bool = False
+    is_answered: bool = False
+    wait: Waits | None = None
 
     @property
     def is_waiting(self) -> bool:
         """Whether it waits for an answer, before or after its start."""
         return self.state is not None and self.state.status == _WAITING
-
-    def set_failure(self, error: SubagentError) -> None:
-        """Record the error, so that it is raised again when the tool is called again."""
-        self.state = AgentState(errors=(ErrorInfo(type=type(error).__name__, message=str(error)),))
 
 
 class StartedAgents:
@@ -122,8 +151,7 @@ class StartedAgents:
         self.outcomes: list[HookOutcome] = []
         self.is_over = False
         self._all = [Started(*kept) for kept in zip(begun.keys, begun.agents, strict=True)] if begun is not None else []
-        self._active: list[Started] = []
-        self._idle_waiters: list[asyncio.Future[None]] = []
+        self._active: set[Started] = set()
         self._is_suspending = False  # a suspension is propagating through the tool
         if (first := next((one for one in self._all if one.is_waiting), None)) is not None:
             first.is_answered = is_answered
@@ -139,7 +167,7 @@ class StartedAgents:
             self._all.append(one)
         one.is_begun = True
         one.task = asyncio.current_task()
-        self._active.append(one)
+        self._active.add(one)
         return one
 
     async def suspend(self, one: Started, wait: Waits, state: AgentState | None) -> None:
@@ -151,12 +179,9 @@ class StartedAgents:
         before, one.state, one.wait = one.state, state or AgentState(status=_WAITING), wait
         self.mark_idle(one)
         try:
-            await asyncio.sleep(0)  # agents that the tool starts together with this one start
-            while self._active:
-                idle: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-                self._idle_waiters.append(idle)
-                await idle
-                await asyncio.sleep(0)  # the tool may start more after them
+            await asyncio.sleep(_POLL_SECONDS)  # agents that the tool starts together with this one start
+            while self._active:  # noqa: ASYNC110 - perhaps in the event loop of another thread
+                await asyncio.sleep(_POLL_SECONDS)
         except BaseException:
             if not self._is_suspending:  # otherwise the suspension of another agent cancels this one
                 one.state, one.wait = before, None
@@ -165,13 +190,7 @@ class StartedAgents:
 
     def mark_idle(self, one: Started) -> None:
         """Note that an agent is no longer active."""
-        if one in self._active:
-            self._active.remove(one)
-        if not self._active:
-            waiters, self._idle_waiters = self._idle_waiters, []
-            for future in waiters:
-                with suppress(RuntimeError):  # the loop of a thread may be closed
-                    future.get_loop().call_soon_threadsafe(_settle, future)
+        self._active.discard(one)
 
     async def end(self) -> None:
         """End the call: start no more agents, and cancel those that the tool left running."""
@@ -198,8 +217,3 @@ class StartedAgents:
         kept = [one for one in self._all if one.state is not None and (one.is_begun or not one.is_waiting)]
         keys, agents = tuple(one.key for one in kept), tuple(one.state for one in kept if one.state is not None)
         return BegunCall(call=call, context=context, keys=keys, agents=agents)
-
-
-def _settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)

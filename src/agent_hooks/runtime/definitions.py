@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .python_tools import Tool
 
 _KEYS = frozenset("name description tools disallowedTools model maxTurns hooks".split())
-_INHERITED = "inherit"
+logger = getLogger("agent_hooks")
 
 
 class Definition(Value):
@@ -60,7 +60,7 @@ class Definition(Value):
         except FrontmatterError as error:
             raise RegistrationError(f"{path}: {error}") from error
         for key in sorted(values.keys() - _KEYS):
-            getLogger("agent_hooks").warning("%s:%d: %.80s is not honoured here.", path, lines.get((key,), 0), key)
+            logger.warning("%s:%d: %.80s is not honoured here.", path, lines.get((key,), 0), key)
         name, model, most = values.get("name"), values.get("model") or "", values.get("maxTurns")
         if not isinstance(name, str) or not name.strip():
             raise RegistrationError(f"{path}: name is missing in the frontmatter of the agent.")
@@ -74,7 +74,7 @@ class Definition(Value):
             prompt=body.strip(),
             tools=_names_in(values.get("tools")),
             disallowed=_names_in(values.get("disallowedTools")) or (),
-            model="" if model == _INHERITED else model,
+            model="" if model == "inherit" else model,
             max_steps=most,
             has_hooks=bool(values.get("hooks")),
             is_trusted=is_trusted,
@@ -85,9 +85,9 @@ class Definition(Value):
         given = list(tools)
         for pattern in (*(self.tools or ()), *self.disallowed):
             if not any(_matches(tool, [pattern]) for tool in given):
-                getLogger("agent_hooks").warning("%s: no tool of the agent is called %.80r.", self.path, pattern)
-        chosen = [tool for tool in given if self.tools is None or _matches(tool, self.tools)]
-        return [tool for tool in chosen if not _matches(tool, self.disallowed)]
+                logger.warning("%s: no tool of the agent is called %.80r.", self.path, pattern)
+        patterns = ("*",) if self.tools is None else self.tools
+        return [tool for tool in given if _matches(tool, patterns) and not _matches(tool, self.disallowed)]
 
     def register(self, manager: HookManager) -> None:
         """Register the hooks of the file. Raises ``TrustError`` and ``RegistrationError``."""
@@ -111,15 +111,9 @@ def stop_hooks(
     async def stop(ctx: HookContext) -> HookOutcome | None:
         messages: Sequence[Any] = () if ctx.state is None else ctx.state.messages
         last: Mapping[str, Any] = {message.role: message.content for message in messages}
-        outcome = await hooks.dispatch(
-            ctx.replace(
-                event=HookEvent.AFTER_SUBAGENT,
-                agent_name=agent_name,
-                name=name,
-                task=next((message.content for message in messages if message.role == "user"), ""),
-                result=last.get("assistant", ""),
-            )
-        )
+        task = next((message.content for message in messages if message.role == "user"), "")
+        about = {"agent_name": agent_name, "name": name, "task": task, "result": last.get("assistant", "")}
+        outcome = await hooks.dispatch(ctx.replace(event=HookEvent.AFTER_SUBAGENT, **about))
         return HookOutcome.force_continue(outcome.reason) if outcome.decision == "deny" else None
 
     return stop

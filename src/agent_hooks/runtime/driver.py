@@ -10,7 +10,7 @@ from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, Value, freeze
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import Any, ClassVar
 
 
@@ -118,10 +118,9 @@ async def answer_of(driver: Driver, request: ModelRequest) -> ModelResponse:
 
 def check_driver(driver: Any) -> Driver:
     """Return ``driver`` if it is one. Raises ``RunError`` naming the missing method."""
-    respond: Callable[..., Any] | None = getattr(driver, "respond", None)
     if driver is None:
         raise RunError("The agent has no driver: give it one with AgentBuilder().with_driver(...).")
-    if not callable(respond) or not isinstance(getattr(driver, "model", None), str):
+    if not callable(getattr(driver, "respond", None)) or not isinstance(getattr(driver, "model", None), str):
         raise RunError(f"{driver!r} is not a driver: it needs `model`, a text, and `async def respond(request)`.")
     found: Driver = driver
     return found

@@ -22,27 +22,32 @@ class _Adapter:
 
     def __init__(self, adapted: Any, function: Callable[..., Any]) -> None:
         self.__name__ = str(getattr(adapted, "__name__", None) or type(adapted).__name__)
+        self._function = function
         self._is_async = _is_async(function)
         self.execute: Callable[[HookContext], Any] = self._run_async if self._is_async else self._run
 
     def _ask(self, ctx: HookContext) -> Any:
-        """Return the answer of the adapted object, or an awaitable of it."""
-        raise NotImplementedError
+        """Return the answer of the function, or an awaitable of it."""
+        return self._function(self._state_of(ctx))
 
     def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
         """Return the outcome for the answer."""
         raise NotImplementedError
+
+    def _state_of(self, ctx: HookContext) -> AgentState:
+        if ctx.state is None:
+            raise RunError(f"{self.__name__} needs a state, and this {ctx.event!s} comes without one.")
+        return ctx.state
 
     def _run(self, ctx: HookContext) -> Any:
         answer = self._ask(ctx)
         return self._awaited(ctx, answer) if hasattr(answer, "__await__") else self._read(ctx, answer)
 
     async def _run_async(self, ctx: HookContext) -> Any:
-        outcome = self._run(ctx)
-        return await outcome if hasattr(outcome, "__await__") else outcome
+        return await self._awaited(ctx, self._ask(ctx))
 
     async def _awaited(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
-        return self._read(ctx, await answer)
+        return self._read(ctx, await answer if hasattr(answer, "__await__") else answer)
 
 
 class ProcessorHookAdapter(_Adapter):
@@ -62,14 +67,13 @@ class ProcessorHookAdapter(_Adapter):
         self.processor = processor
         self.position = position
         self.event = HookEvent.parse(f"{position}_step")
-        self._process = _function_of(processor, "process", "processor")
-        super().__init__(processor, self._process)
-        self._next = ((_unchanged_async if self._is_async else _unchanged),) if _takes_next(self._process) else ()
-        self._can_process = None if self._process is processor else getattr(processor, "can_process", None)
+        super().__init__(processor, _function_of(processor, "process", "processor"))
+        self._next = ((_unchanged_async if self._is_async else _unchanged),) if _takes_next(self._function) else ()
+        self._can_process = None if self._function is processor else getattr(processor, "can_process", None)
         if _is_async(self._can_process):
             raise RunError(f"The processor {self.__name__}: can_process(state) must be a plain function.")
         try:
-            signature(self._process).bind(None, *self._next)
+            signature(self._function).bind(None, *self._next)
         except ValueError:  # a builtin without a signature
             return
         except TypeError as error:
@@ -83,10 +87,9 @@ class ProcessorHookAdapter(_Adapter):
                 f"The processor {self.__name__} stands {self.position!r}, and {ctx.event!s} is not there: register it "
                 f"on {self.event!s}."
             )
-        state = _state_of(ctx, f"The processor {self.__name__}")
-        if self._can_process is not None and not self._can_process(state):
-            return None
-        return self._process(state, *self._next)
+        state = self._state_of(ctx)
+        is_skipped = self._can_process is not None and not self._can_process(state)
+        return None if is_skipped else self._function(state, *self._next)
 
     def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
         if answer is None or answer is ctx.state:
@@ -110,11 +113,7 @@ class CriteriaHookAdapter(_Adapter):
 
     def __init__(self, criterion: Any) -> None:
         self.criterion = criterion
-        self._evaluate = _function_of(criterion, "evaluate", "criterion")
-        super().__init__(criterion, self._evaluate)
-
-    def _ask(self, ctx: HookContext) -> Any:
-        return self._evaluate(_state_of(ctx, f"The criterion {self.__name__}"))
+        super().__init__(criterion, _function_of(criterion, "evaluate", "criterion"))
 
     def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:  # noqa: ARG002 - the base's signature
         if isinstance(answer, HookOutcome):
@@ -170,18 +169,12 @@ def _function_of(adapted: Any, method: str, role: str) -> Callable[..., Any]:
 def _takes_next(process: Callable[..., Any]) -> bool:
     """Whether ``process`` is middleware: it needs a second argument, or offers to take one called ``next``."""
     try:
-        parameters = list(signature(process).parameters.values())
+        parameters = signature(process).parameters.values()
     except ValueError:  # a builtin without a signature
         return False
     ordinary = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
     second = [parameter for parameter in parameters if parameter.kind in ordinary][1:2]
     return any(parameter.default is Parameter.empty or parameter.name == "next" for parameter in second)
-
-
-def _state_of(ctx: HookContext, adapter: str) -> AgentState:
-    if ctx.state is None:
-        raise RunError(f"{adapter} needs a state, and this {ctx.event!s} comes without one.")
-    return ctx.state
 
 
 def _is_async(function: Any) -> bool:

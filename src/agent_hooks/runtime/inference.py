@@ -13,8 +13,7 @@ from agent_hooks.model.state import Message, StopReason, StopSignal
 from .current import acting_as
 from .driver import ModelRequest, ModelResponse, answer_of
 from .messages import hook_message
-from .pausing import WAITING
-from .stopping import request_signal
+from .run_states import request_signal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,9 +87,7 @@ async def _before(run: AgentRun, hints: Sequence[Message], added: list[Message],
     request = run.agent.request(run.state)
     if hints:
         request = request.replace(messages=(*request.messages, *hints))
-    outcome = await run.ask(HookEvent.BEFORE_INFERENCE, **about_request(request))
-    if outcome.decision in WAITING:
-        raise run.pause(HookEvent.BEFORE_INFERENCE, outcome, made, hints, **about_request(request))
+    outcome = await run.ask_or_pause(HookEvent.BEFORE_INFERENCE, made=made, hints=hints, **about_request(request))
     new = [hook_message(outcome.context)] if outcome.context else []
     new = [message for message in new if message not in added]
     added += new

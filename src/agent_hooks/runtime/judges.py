@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_hooks.errors import DriverError, HandlerError, RegistrationError, SettingsError
-from agent_hooks.model.values import Value
 from agent_hooks.sources.plugin_settings import plugin_settings
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ FAST = "fast"
 TABLE = "prompts"
 
 
-class _Provider(Value):
+class _Provider(NamedTuple):
     """A provider that needs no settings: its environment variables, package, extra of pydantic-ai-slim, and the name of
     its small, fast model.
     """
@@ -30,19 +29,17 @@ class _Provider(Value):
     extra: str
     model: str
 
+    @property
+    def has_key(self) -> bool:
+        """Whether one of the variables is set."""
+        return any(os.environ.get(variable) for variable in self.variables)
+
 
 # The first available one is used.
 _PROVIDERS = (
-    _Provider(
-        variables=("ANTHROPIC_API_KEY",), package="anthropic", extra="anthropic", model="anthropic:claude-haiku-5-5"
-    ),
-    _Provider(variables=("OPENAI_API_KEY",), package="openai", extra="openai", model="openai:gpt-6-luna"),
-    _Provider(
-        variables=("GOOGLE_API_KEY", "GEMINI_API_KEY"),
-        package="google.genai",
-        extra="google",
-        model="google:gemini-3.5-flash-lite",
-    ),
+    _Provider(("ANTHROPIC_API_KEY",), "anthropic", "anthropic", "anthropic:claude-haiku-5-5"),
+    _Provider(("OPENAI_API_KEY",), "openai", "openai", "openai:gpt-6-luna"),
+    _Provider(("GOOGLE_API_KEY", "GEMINI_API_KEY"), "google.genai", "google", "google:gemini-3.5-flash-lite"),
 )
 # Retries by a provider's client of a rejected (429, 5xx) or lost request, within the hook's timeout.
 _RETRIES = 2
@@ -92,20 +89,14 @@ def _configured(preset: str) -> str | None:
     """Return the model of a preset in the settings. Raises ``SettingsError``."""
     settings = plugin_settings(TABLE)
     chosen = settings.get(preset)
-    if chosen is None:
-        return None
-    if not isinstance(chosen, str) or not chosen.strip():
-        raise SettingsError(f"agent-hooks.toml: {TABLE}.{preset} must name a model, as in 'openai:gpt-6-luna'.")
-    return chosen
+    if chosen is None or (isinstance(chosen, str) and chosen.strip()):
+        return chosen
+    raise SettingsError(f"agent-hooks.toml: {TABLE}.{preset} must name a model, as in 'openai:gpt-6-luna'.")
 
 
 def _available() -> str | None:
     """Return the small model of the first available provider."""
-    return next((each.model for each in _PROVIDERS if _has_key(each) and _is_installed(each.package)), None)
-
-
-def _has_key(provider: _Provider) -> bool:
-    return any(os.environ.get(variable) for variable in provider.variables)
+    return next((each.model for each in _PROVIDERS if each.has_key and _is_installed(each.package)), None)
 
 
 def _is_installed(package: str) -> bool:
@@ -127,11 +118,7 @@ def _remedies(preset: str) -> str:
     toml = f"under [{TABLE}] in your own agent-hooks.toml"
     if preset != FAST:
         return f"there is no preset {preset!r}: say which model it is, {toml}, as in {preset} = 'openai:gpt-6-luna'"
-    missing = [each for each in _PROVIDERS if _has_key(each)]
-    keys = ", ".join(each.variables[0] for each in _PROVIDERS)
-    last = (
-        f"pip install 'pydantic-ai-slim[{missing[0].extra}]', for which there is a key in {missing[0].variables[0]}"
-        if missing
-        else f"set one of {keys}"
-    )
+    last = f"set one of {', '.join(each.variables[0] for each in _PROVIDERS)}"
+    if keyed := next((each for each in _PROVIDERS if each.has_key), None):
+        last = f"pip install 'pydantic-ai-slim[{keyed.extra}]', for which there is a key in {keyed.variables[0]}"
     return f"give the hook a `model`, as in 'openai:gpt-6-luna', or say {FAST} = 'openai:gpt-6-luna' {toml}, or {last}"

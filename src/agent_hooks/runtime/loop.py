@@ -6,22 +6,31 @@ import logging
 from typing import TYPE_CHECKING
 
 from agent_hooks.engine.calling import is_failure
-from agent_hooks.errors import SuspensionError, traceback_of
+from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
-from .beginning import begin
 from .current import Caller, acting_as, check_asyncio
 from .inference import ReportedError, infer
-from .inheritance import inheriting
-from .interceptors import checked_outcome, finished, in_skill
-from .messages import hook_message, with_cut_step
-from .pausing import WAITING, Paused, closed, pause, remember
-from .run_states import active_skill, answer_of, fresh, last_of, with_answer, with_outcome, with_skill, with_tools
-from .stopping import ContinuationRequest, all_errors, decision_signal, final_status
+from .interceptors import checked_outcome, finished, in_skill, inheriting
+from .messages import hook_message, messages_from, with_cut_step
+from .pausing import WAITING, Paused, pause, remember
+from .run_states import (
+    ContinuationRequest,
+    active_skill,
+    answer_of,
+    decision_signal,
+    final_status,
+    fresh,
+    last_of,
+    with_answer,
+    with_outcome,
+    with_skill,
+    with_tools,
+)
 from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
@@ -89,21 +98,17 @@ class AgentRun:
             self.hooks = in_skill(agent.interceptor, skill)
             self.fields["skill"] = skill
         if parent is not None:
-            self._inherit_from(parent)
+            self.inherit_from(parent)
         self._states = self._run()
 
-    def _inherit_from(self, parent: AgentRun) -> None:
+    def inherit_from(self, parent: AgentRun) -> None:
         """Make the run a subagent: in the session and the project of its parent, under the parent's gates."""
         self.hooks = inheriting(self.hooks, parent.hooks)
         self.depth = parent.depth + 1
         self.state = self.state.replace(parent_agent_id=parent.state.agent_id)
         self.fields.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
-        for name in ("session_id", "project_dir", "scope"):
-            self.fields[name] = parent.fields[name] or self.fields[name]
-        if "skill" in parent.fields:
-            self.fields["skill"] = parent.fields["skill"]
-        if not self.agent.cwd:
-            self.fields["cwd"] = parent.fields["cwd"]
+        names = ("session_id", "project_dir", "scope", "skill", *(() if self.agent.cwd else ("cwd",)))
+        self.fields.update({name: parent.fields[name] for name in names if parent.fields.get(name)})
 
     def __aiter__(self) -> AsyncIterator[AgentState]:
         return self._states
@@ -118,7 +123,7 @@ class AgentRun:
         check_asyncio()
         shown, resumption = self.state.step_count, self.resumption
         try:
-            if await begin(self):
+            if await self.begin():
                 while self.paused is not None or await self.start_step():
                     # A step is shown once the next one has started: hooks have to release the last answer first.
                     if self.state.step_count > shown:
@@ -130,9 +135,8 @@ class AgentRun:
             self.count_spent()
             try:
                 self.state = remember(self.agent.store, paused, self.state)
-            except BaseException as error:
-                not_kept = "The run could not be kept while it waits."
-                self.state = getattr(error, "state", None) or closed(self.state, paused.suspended, not_kept)
+            except StoreError as error:
+                self.state = error.state or self.state
                 raise
         except GeneratorExit:
             raise
@@ -147,16 +151,39 @@ class AgentRun:
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
+    async def begin(self) -> bool:
+        """Receive the prompt and start the run; return False if a hook stops it first. Raises ``RefusedError``."""
+        paused = self.paused
+        if paused is not None and paused.event not in (HookEvent.USER_INPUT, HookEvent.BEFORE_TURN):
+            if paused.is_inside and self.resumption is not None:
+                self.resumption.check_inside(self.state, self.fields["session_id"])
+            return True
+        self.paused = None
+        is_resumed_turn = paused is not None and paused.event == HookEvent.BEFORE_TURN
+        if self.prompt is not None and not is_resumed_turn:
+            outcome = await self.ask_or_pause(HookEvent.USER_INPUT, prompt=self.prompt)
+            if outcome.decision is Decision.DENY:
+                raise PromptRefusedError(outcome.reason)
+            if outcome.decision is Decision.STOP:
+                self.state = self.state.replace(status="stopped")
+                return False
+            received = Message(role="user", content=outcome._fields.get("prompt", self.prompt))
+            self.state = self.state.with_messages(received, *messages_from(outcome))
+        if self.in_turn or is_resumed_turn:
+            outcome = await self.ask_or_pause(HookEvent.BEFORE_TURN, message_count=len(self.state.messages))
+            if outcome.blocks:
+                raise RefusedError(outcome.reason, str(HookEvent.BEFORE_TURN))
+        await self.ask(HookEvent.BEFORE_EXECUTION)
+        return True
+
     async def start_step(self) -> bool:
         """Start the next step if nothing stops the run; otherwise ``on_stop`` may force one."""
-        last = self.state.steps[-1] if self.state.steps else None
-        while not (
-            self.may_continue()
-            and await self.ask_to_continue(HookEvent.SHOULD_CONTINUE, step=last)
-            and self.has_steps_left()
-            and await self.ask_to_continue(HookEvent.BEFORE_STEP)
-        ):
-            if not await self.try_force_continue():
+        while not await self.may_start_step():
+            self.drop_continuation()
+            signal, is_repeat = self.state.stop_signal, self.forced > 0
+            about = {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
+            await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
+            if not (self.state.continuation_requested and self.may_continue(is_shown=True)):
                 return False
         if self.compact is not None and self.state.steps:  # before the first step the session did
             self.state = await self.compact(self.state)
@@ -174,13 +201,10 @@ class AgentRun:
         try:
             await self.ask(HookEvent.AFTER_STEP, step=step)
         except BaseException:
-            self.keep_interrupted(step)
+            self.state = with_cut_step(self.state, step)
             raise
         step = self.state.current_step or step
-        if step.is_blank:
-            self.state = self.state.replace(current_step=None)
-        else:
-            self.state = self.state.with_step(step)
+        self.state = self.state.replace(current_step=None) if step.is_blank else self.state.with_step(step)
 
     async def make_step(self, step: Step, paused: Suspended | None) -> Step:
         """Ask the model, run the tools it calls, and return the step with the results."""
@@ -202,15 +226,11 @@ class AgentRun:
             step = with_tools(step, tools, settled) if tools is not None else self.state.current_step or step
             self.state = self.state.replace(current_step=step)
             raise Paused(pausing.suspended.replace(settled=settled, forced=self.forced), pausing.operation) from None
-        except SuspensionError:
-            if tools is not None:
-                self.keep_interrupted(with_tools(step, tools, tools.cut_short()))
-            raise
         except BaseException as error:
-            # The usage is recorded even if there is no response.
+            # The results of tools and the usage are recorded even if there is no response.
             step = with_tools(step, tools, tools.cut_short()) if tools is not None else self.state.current_step or step
-            if not is_failure(error):
-                self.keep_interrupted(step)
+            if isinstance(error, SuspensionError) or not is_failure(error):
+                self.state = with_cut_step(self.state, step)
                 raise
             return await self.fail(step, error)
 
@@ -220,9 +240,10 @@ class AgentRun:
             await self.release_output(answer.content)
         self.state = self.state.replace(continuation_requested=False)
         if (status := final_status(self.state)) == "failed":
-            self.state = self.state.replace(errors=all_errors(self.state))
-        signal = self.state.stop_signal
-        await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
+            errors = [error for step in self.state.steps for error in step.errors]
+            errors += [error for error in self.state.errors if error not in errors]
+            self.state = self.state.replace(errors=tuple(errors))
+        await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=self.state.stop_signal)
         self.state = self.state.replace(status=final_status(self.state))
         if not self.in_turn:
             self.state = with_skill(self.state, None)
@@ -264,30 +285,23 @@ class AgentRun:
         self.state = self.state.replace(stop_signals=())
         return True
 
-    async def ask_to_continue(self, event: HookEvent, **about: Any) -> bool:
-        """Dispatch an event that may stop the run, and return whether it continues."""
-        await self.ask(event, **about)
-        return self.may_continue()
-
-    def has_steps_left(self) -> bool:
-        """Whether the agent's limit allows another step; add a stop signal if not."""
+    async def may_start_step(self) -> bool:
+        """Whether hooks and the agent's limit allow another step; add a stop signal at the limit."""
+        if not self.may_continue():
+            return False
+        await self.ask(HookEvent.SHOULD_CONTINUE, step=self.state.steps[-1] if self.state.steps else None)
+        if not self.may_continue():
+            return False
         made, most = self.state.step_count, self.agent.max_steps
         if most is None or made < most:
-            return True
+            await self.ask(HookEvent.BEFORE_STEP)
+            return self.may_continue()
         message = (
             f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
         )
         numbers = {"currentSteps": made, "maxSteps": most}
         self.add_signal(StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun"))
         return False
-
-    async def try_force_continue(self) -> bool:
-        """Dispatch ``on_stop``, and return whether a hook makes the run continue."""
-        self.drop_continuation()
-        signal, is_repeat = self.state.stop_signal, self.forced > 0
-        about = {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
-        await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
-        return self.state.continuation_requested and self.may_continue(is_shown=True)
 
     def enter_skill(self, name: str) -> None:
         """Make a skill the active one until the end of the run: its hooks are live, and the state names it."""
@@ -316,19 +330,19 @@ class AgentRun:
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed")
         outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=(*self.state.errors, info))
-        is_retried = outcome.decision is Decision.RETRY
-        if is_retried:
-            self.state = self.state.replace(status="in_progress")
-        return is_retried
+        if outcome.decision is not Decision.RETRY:
+            return False
+        self.state = self.state.replace(status="in_progress")
+        return True
 
     async def fail(self, step: Step, error: BaseException) -> Step:
         """Mark the run as failed, and return the step with the error."""
+        part = f"model {self.agent.driver.model}" if isinstance(error, ReportedError) else f"step {step.index}"
         if isinstance(error, ReportedError):
             error = error.error
-            self.note_failure(f"model {self.agent.driver.model}", error)
         else:
             await self.try_recover(error)
-            self.note_failure(f"step {step.index}", error)
+        self.note_failure(part, error)
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed", errors=(*self.state.errors, info))
         self.add_signal(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
@@ -339,10 +353,6 @@ class AgentRun:
         self.failures[f"{part}: {type(error).__name__}"] = None
         if logger.isEnabledFor(logging.DEBUG):
             logger.debug("agent_hooks: the run %s: %s: %s", self.state.execution_id, part, traceback_of(error))
-
-    def keep_interrupted(self, step: Step) -> None:
-        """Record a cancelled step, so that the results of tools are not lost."""
-        self.state = with_cut_step(self.state, step)
 
     def note_interruption(self, *, is_cancelled: bool) -> None:
         """Make the state runnable again, without an answer that no hook has released."""
@@ -361,8 +371,14 @@ class AgentRun:
         resumption = self.resumption if may_resume else None
         if resumption is not None and (resumption.paused.event != event or resumption.paused.is_inside):
             resumption = None
-        if self.spent:
-            self.count_spent()
+        self.count_spent()
+        defaults = self.agent.default_hooks  # those that the interceptor lacks
+        if defaults is not None and defaults.listens(event):
+            with acting_as(self.in_hook):
+                first = await defaults.dispatch(self.context(event, **about))
+            self.apply(event, first)
+            if first.blocks:
+                return first
         if resumption is None and not self.hooks.listens(event):
             return PROCEED
         ctx = self.context(event, **about)
@@ -383,8 +399,7 @@ class AgentRun:
         # If the operation waits, its hooks run again when it resumes, and return all this again.
         if outcome is not PROCEED and outcome.decision not in WAITING:
             self.apply(event, outcome)
-        if self.spent:
-            self.count_spent()
+        self.count_spent()
         return outcome
 
     def count_spent(self) -> None:
@@ -411,8 +426,17 @@ class AgentRun:
             )
             self.state = state.replace(continuation_requested=True)
 
+    async def ask_or_pause(
+        self, event: HookEvent, *, made: int = 0, hints: Sequence[Message] = (), **about: Any
+    ) -> HookOutcome:
+        """Dispatch an event. Raises ``Paused`` if its operation, which was done ``made`` times, has to wait."""
+        outcome = await self.ask(event, **about)
+        if outcome.decision in WAITING:
+            raise self.pause(event, outcome, made=made, hints=hints, **about)
+        return outcome
+
     def pause(
-        self, event: HookEvent, outcome: HookOutcome, made: int = 0, hints: Sequence[Message] = (), **about: Any
+        self, event: HookEvent, outcome: HookOutcome, *, made: int = 0, hints: Sequence[Message] = (), **about: Any
     ) -> Paused:
         """Return the exception to raise for an ask or a suspension."""
         earlier, self.waits_again = self.waits_again, None

@@ -7,6 +7,7 @@ import logging
 import os
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
+from itertools import zip_longest
 from secrets import token_urlsafe
 from time import time
 from typing import TYPE_CHECKING, Protocol
@@ -19,23 +20,23 @@ from agent_hooks.model.outcome import BRINGS, PROCEED, Decision, HookOutcome, re
 from agent_hooks.model.state import Answered, StopSignal, Suspended
 from agent_hooks.model.values import plain, written
 
-from .interceptors import WithDefaults
 from .messages import unfinished, with_cut_step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from typing import Any
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.state import AgentState, Step
-    from agent_hooks.model.tool_call import ToolCall, ToolExecution
+    from agent_hooks.model.tool_call import ToolExecution
 
     from .interceptors import Interceptor
 
 logger = logging.getLogger("agent_hooks.runtime")
 
-# Decisions after which an operation waits.
+# Decisions after which an operation waits, and those of answers to it.
 WAITING = (Decision.ASK, Decision.SUSPEND)
+_ANSWERS = (Decision.PROCEED, Decision.ALLOW, Decision.DENY, Decision.STOP)
 _UNKNOWN = "This was started before, and the process ended in the middle of it: what came of it is not known."
 # Start time of this process, to tell it from a later one with the same id.
 _BEGAN = int(time()) << 22
@@ -60,13 +61,12 @@ class SuspensionStore(Protocol):
 
 
 def check_store(store: Any) -> SuspensionStore:
-    """Return ``store`` if it is one. Raises ``RunError`` naming the missing method."""
-    lacking = [name for name in ("increment", "read") if not callable(getattr(store, name, None))]
-    if lacking or isinstance(store, type):
-        raise RunError(f"{store!r:.80} is no SuspensionStore: it needs increment(scope, key, by, limit=…) and read(…).")
-    if any(iscoroutinefunction(getattr(store, name)) for name in ("increment", "read")):
+    """Return ``store`` if it is one. Raises ``RunError``."""
+    methods = [getattr(store, name, None) for name in ("increment", "read")]
+    if isinstance(store, type) or not all(callable(each) and not iscoroutinefunction(each) for each in methods):
         raise RunError(
-            f"{store!r:.80} is no SuspensionStore: its increment and read must be plain functions, not async."
+            f"{store!r:.80} is no SuspensionStore: it needs increment(scope, key, by, limit=…) and read(scope, key), "
+            "plain functions, not async."
         )
     found: SuspensionStore = store
     return found
@@ -165,30 +165,26 @@ def abandoned(state: AgentState, store: SuspensionStore) -> AgentState:
     if not store.read(_scope(paused.token), "waits"):
         raise SuspensionError("Nothing waits for an answer under this token, or it waits in another store.")
     _use_up(paused, store)
-    _end(paused, store)
+    store.increment(_chain(paused), "ended")
     return closed(state, paused, "The run was given up while it waited.")
 
 
 def closed(state: AgentState, paused: Suspended, why: str) -> AgentState:
-    """Return the state of a run that ends instead of waiting: stopped, with the results of its step."""
+    """Return the state of a run that ends instead of waiting: stopped, with the results of its step, and pending calls
+    marked as not run.
+    """
     step = state.current_step
     signal = StopSignal.user_requested(why, source="AgentRuntime")
     state = state.replace(suspended=None, current_step=None, status="stopped").with_stop_signal(signal)
-    if step is None:
-        return state
-    if step.message is not None:
-        step = step.replace(executions=tuple(_closed_calls(step.message.tool_calls, paused)))
-    return with_cut_step(state, step)
-
-
-def _closed_calls(calls: Sequence[ToolCall], paused: Suspended) -> Iterator[ToolExecution]:
-    """Yield the executions of the calls; pending ones are marked as not run."""
+    if step is None or step.message is None:
+        return state if step is None else with_cut_step(state, step)
     is_begun, waiting = paused.made > 0, [begun.call.id for begun in paused.begun]
-    for index, call in enumerate(calls):
-        done = paused.settled[index] if index < len(paused.settled) else None
+    executions: list[ToolExecution] = []
+    for call, done in zip_longest(step.message.tool_calls, paused.settled[: len(step.message.tool_calls)]):
         if done is None:
             done, is_begun = unfinished(call, is_begun=is_begun or call.id in waiting), False
-        yield done
+        executions.append(done)
+    return with_cut_step(state, step.replace(executions=tuple(executions)))
 
 
 class Resumption:
@@ -205,8 +201,6 @@ class Resumption:
         store: SuspensionStore,
         outer: Resumption | None = None,
     ) -> None:
-        if not isinstance(decision, (str, HookOutcome)):
-            raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
         event = find_event(paused.event)
         if event is None or paused.decision not in event.decisions:
             raise SuspensionError(
@@ -215,8 +209,9 @@ class Resumption:
             )
         self.paused = paused
         self.decision = decision
-        self.answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
-        if self.answer.decision not in (Decision.PROCEED, Decision.ALLOW, Decision.DENY, Decision.STOP):
+        is_known = isinstance(decision, (str, HookOutcome))
+        self.answer = HookOutcome.proceed() if decision == "allow" or not is_known else read_answer(decision)
+        if not is_known or self.answer.decision not in _ANSWERS:
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
         if paused.decision == "ask" and self.answer._fields.keys() & BRINGS:
             raise SuspensionError(
@@ -237,27 +232,16 @@ class Resumption:
         question = {name: getattr(self.paused, name) for name in names}
         return (*self.paused.answers, Answered(**question, answer=self.answer.as_dict()))
 
-    def is_about(self, ctx: HookContext) -> bool:
-        """Whether ``ctx`` is the operation that waits for the answer."""
-        return self._is_known(_operation(ctx), ctx.state)
-
     async def dispatch(self, interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
         """Dispatch to all hooks again with the answers so far; ``start`` uses these up. Raises ``SuspensionError``."""
         hooks = hooks_in(interceptor)
         self._check(_operation(ctx), ctx.state)
         paused = self.paused
-        if self.is_interrupted:
-            reason = paused.reason if paused.reason.startswith(_UNKNOWN) else f"{_UNKNOWN} {paused.reason}".rstrip()
-            return HookOutcome(
-                decision=paused.decision,
-                reason=reason,
-                data=paused.data,
-                hook=paused.hook[1],
-                asked_by=paused.asked_by,
-                asked_keys=paused.asked_keys,
-            )
-        given = tuple(map(_given, self.answers))
-        return await hooks.redispatch(ctx, given, frozenset(paused.called))
+        if not self.is_interrupted:
+            return await hooks.redispatch(ctx, tuple(map(_given, self.answers)), frozenset(paused.called))
+        asked = {name: getattr(paused, name) for name in ("decision", "data", "asked_by", "asked_keys")}
+        reason = paused.reason if paused.reason.startswith(_UNKNOWN) else f"{_UNKNOWN} {paused.reason}".rstrip()
+        return HookOutcome(**asked, reason=reason, hook=paused.hook[1])
 
     def check_inside(self, state: AgentState, session_id: str) -> None:
         """Check an answer for an agent of the run. Raises ``SuspensionError``."""
@@ -273,29 +257,25 @@ class Resumption:
 
     def end(self) -> None:
         """Record that the run started with the answer has ended, so was not interrupted."""
-        if not self._is_started:
-            return
         try:
-            _end(self.paused, self.store)
+            if self._is_started:
+                self.store.increment(_chain(self.paused), "ended")
         except Exception as error:  # noqa: BLE001 - of a store of the application
             logger.warning("agent_hooks: that a resumed run has ended could not be recorded: %s", type(error).__name__)
 
-    def _is_known(self, operation: Any, state: AgentState | None) -> bool:
-        step = None if state is None else state.current_step
-        return bool(self.store.read(_scope(self.paused.token), _digest(self.paused, operation, step)))
-
     def _check(self, operation: Any, state: AgentState | None) -> None:
+        store, chain = self.store, _chain(self.paused)
+        step = None if state is None else state.current_step
         with _recorded():
-            if not self._is_known(operation, state):
+            if not store.read(_scope(self.paused.token), _digest(self.paused, operation, step)):
                 raise SuspensionError(
                     "Nothing waits for an answer under this token, or it waits in another store, or the operation is "
                     "not the one that was suspended: its session, call or subject is not the same, or its agent or "
                     "working directory."
                 )
-            scope = _chain(self.paused)
-            used_by = self.store.read(scope, "resumed")
+            used_by = store.read(chain, "resumed")
             is_outer_interrupted = self.outer is not None and self.outer.is_interrupted
-            if used_by and not is_outer_interrupted and (self.store.read(scope, "ended") or _is_at_work(used_by)):
+            if used_by and not is_outer_interrupted and (store.read(chain, "ended") or _is_at_work(used_by)):
                 raise _used()
             self.is_interrupted = used_by > 0
 
@@ -315,8 +295,6 @@ def _given(answered: Answered) -> Given:
 
 def hooks_in(interceptor: Interceptor) -> Hooks:
     """Return the hooks of an interceptor. Raises ``SuspensionError`` if it has none."""
-    if isinstance(interceptor, WithDefaults):
-        interceptor = interceptor.interceptor
     if not isinstance(interceptor, Hooks):
         raise SuspensionError(f"{interceptor!r} cannot wait for an answer: only an agent with Hooks can be resumed.")
     return interceptor
@@ -347,24 +325,19 @@ def _use_up(paused: Suspended, store: SuspensionStore) -> None:
         raise _used()
 
 
-def _end(paused: Suspended, store: SuspensionStore) -> None:
-    store.increment(_chain(paused), "ended")
-
-
 def _is_at_work(process: int) -> bool:
     """Whether the process that used an answer up is still running."""
     began, pid = process >> 22 << 22, process & (1 << 22) - 1
     if pid == os.getpid():
         return began == _BEGAN
-    if os.name == "nt":  # on Windows signal 0 would end it
-        return False
     try:
-        os.kill(pid, 0)
+        if os.name != "nt":  # on Windows signal 0 would end it
+            os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except OSError:
         return True
-    return True
+    return os.name != "nt"
 
 
 def _used() -> SuspensionError:

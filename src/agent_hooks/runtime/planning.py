@@ -71,9 +71,7 @@ class UseTaskPlanning:
 
     def __init__(self, reminder_every: int = 5) -> None:
         if type(reminder_every) is not int or reminder_every < 1:
-            raise RunError(
-                f"UseTaskPlanning: reminder_every is a whole number of steps from 1, not {reminder_every!r}."
-            )
+            raise RunError(f"UseTaskPlanning: reminder_every is a whole number from 1, not {reminder_every!r}.")
         self.reminder_every = reminder_every
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
@@ -87,21 +85,18 @@ class UseTaskPlanning:
 
     def remind(self, state: AgentState) -> HookOutcome | None:
         """Remind the model of its open tasks after enough steps without a new list."""
-        open_tasks = [task for task in _tasks_in(state) if task["status"] != "completed"]
+        open_tasks = [task for task in state.metadata.get("tasks", ()) if task["status"] != "completed"]
         if not open_tasks:
             return None
-        waited = _steps_without_list(state.steps)
+        steps = enumerate(reversed(state.steps))
+        waited = next((count for count, step in steps if _written_in(step) is not None), len(state.steps))
         if not waited or waited % self.reminder_every:
-            return None
-        # A step that was stopped and then forced to continue starts twice.
-        step = [state.execution_id, state.step_count]
-        if state.metadata.get("tasks_reminded") == step:
             return None
         text = (
             f"You have not updated your list of tasks for {waited} steps. Still open:\n{_as_text(open_tasks)}\n"
             f"Go on with them, and keep the list up to date with {_TOOL.name}."
         )
-        return HookOutcome.proceed(context=text, state=state.with_metadata("tasks_reminded", step))
+        return HookOutcome.with_context(text)
 
 
 def persist(state: AgentState, step: Step) -> HookOutcome | None:
@@ -112,15 +107,10 @@ def persist(state: AgentState, step: Step) -> HookOutcome | None:
 
 def render(state: AgentState) -> HookOutcome | None:
     """Store the list as text, too."""
-    text = _as_text(_tasks_in(state))
+    text = _as_text(state.metadata.get("tasks", ()))
     if text == state.metadata.get("tasks_text", ""):
         return None
     return HookOutcome.proceed(state=state.with_metadata("tasks_text", text))
-
-
-def _tasks_in(state: AgentState) -> Sequence[Mapping[str, Any]]:
-    tasks: Sequence[Mapping[str, Any]] = state.metadata.get("tasks", ())
-    return tasks
 
 
 def _written_in(step: Step) -> list[dict[str, Any]] | None:
@@ -133,14 +123,6 @@ def _written_in(step: Step) -> list[dict[str, Any]] | None:
                 continue
             return [task.model_dump() for task in plan.tasks]
     return None
-
-
-def _steps_without_list(steps: Sequence[Step]) -> int:
-    """Return the number of last steps that wrote no list."""
-    for count, step in enumerate(reversed(steps)):
-        if _written_in(step) is not None:
-            return count
-    return len(steps)
 
 
 def _as_text(tasks: Sequence[Mapping[str, Any]]) -> str:

@@ -1,22 +1,23 @@
-"""Tools: Python functions that a model may call, with arguments validated against the function's signature."""
+"""Tools: Python functions that a model may call, with JSON Schema and validation from the function's signature."""
 
 from __future__ import annotations
 
 import asyncio
 import functools
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, overload
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints, overload
 
-from agent_hooks.errors import ReadOnlyError, RunError
+from agent_hooks.errors import ReadOnlyError, RunError, ToolArgumentsError
 from agent_hooks.model.tools import KIND_OF_NAME, KINDS, MAX_NAME_LENGTH, is_trusted_name
 from agent_hooks.model.values import FrozenDict, freeze, thaw
 
-from .arguments import Arguments, short
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
     from typing import NoReturn
+
+    from pydantic import TypeAdapter
+    from pydantic_core import ErrorDetails
 
     from agent_hooks.model.tool_call import ToolCall
 
@@ -109,14 +110,13 @@ class Tool:
         """
         if isinstance(obj, Tool):
             return obj
-        if _describes_itself(obj):
+        own = [getattr(obj, name, None) for name in ("name", "description")]
+        has_schema = isinstance(getattr(obj, "parameters", None), Mapping) and callable(getattr(obj, "call", None))
+        if has_schema and all(isinstance(text, str) for text in own) and not isinstance(obj, type):
+            kind, aliases = getattr(obj, "kind", None), getattr(obj, "aliases", ())
+            name, description = own
             return cls(
-                obj.call,
-                name=obj.name,
-                description=obj.description,
-                parameters=obj.parameters,
-                kind=getattr(obj, "kind", None),
-                aliases=getattr(obj, "aliases", ()),
+                obj.call, name=name, description=description, parameters=obj.parameters, kind=kind, aliases=aliases
             )
         if callable(obj):
             return cls(obj)
@@ -129,7 +129,12 @@ class Tool:
     def parameters(self) -> FrozenDict:
         """JSON Schema of the arguments, an object; read-only. Raises ``RunError`` if an annotation has none."""
         assert self._arguments is not None
-        return self._arguments.schema()
+        return self._arguments.schema
+
+    @functools.cached_property
+    def schema(self) -> FrozenDict:
+        """Name, description and parameters, for the model."""
+        return FrozenDict(name=self.name, description=self.description, parameters=self.parameters)
 
     def known(self, call: ToolCall) -> ToolCall:
         """Return ``call`` with this tool's kind and aliases, which a model does not send."""
@@ -162,26 +167,18 @@ class Tool:
         return f"<Tool {self.name!r} kind={self.kind} function={self._place}>"
 
 
+class _Options(TypedDict, total=False):
+    name: str | None
+    kind: str | None
+    description: str | None
+    aliases: Iterable[str]
+    in_thread: bool
+
+
 @overload
-def tool(
-    function: Callable[..., Any],
-    /,
-    *,
-    name: str | None = None,
-    kind: str | None = None,
-    description: str | None = None,
-    aliases: Iterable[str] = (),
-    in_thread: bool = False,
-) -> Tool: ...
+def tool(function: Callable[..., Any], /, **options: Unpack[_Options]) -> Tool: ...
 @overload
-def tool(
-    *,
-    name: str | None = None,
-    kind: str | None = None,
-    description: str | None = None,
-    aliases: Iterable[str] = (),
-    in_thread: bool = False,
-) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(**options: Unpack[_Options]) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Turn a function into a tool: ``@tool``, ``@tool(kind="shell")`` or ``tool(function, name=...)``.
 
@@ -192,45 +189,14 @@ def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     return Tool(function, **options)
 
 
-class Toolset(Mapping[str, Tool]):
-    """An immutable mapping of an agent's tools by name. Raises ``RunError`` for a repeated name."""
-
-    __slots__ = ("_tools",)
-
-    def __init__(self, tools: Iterable[object] | Toolset = ()) -> None:
-        self._tools: dict[str, Tool] = {}
-        for one in map(Tool.of, tools.values() if isinstance(tools, Toolset) else tools):
-            other = self._tools.setdefault(one.name, one)
-            if other is not one:
-                raise RunError(f"Two tools are called {one.name!r}: {other!r} and {one!r}. Rename one: tool(name=...).")
-
-    def __getitem__(self, name: str) -> Tool:
-        return self._tools[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tools)
-
-    def __len__(self) -> int:
-        return len(self._tools)
-
-    def __repr__(self) -> str:
-        return f"Toolset({list(self._tools.values())!r})"
-
-    def schemas(self) -> tuple[FrozenDict, ...]:
-        """Return ``name``, ``description`` and ``parameters`` of each tool for the model."""
-        return tuple(
-            FrozenDict(name=one.name, description=one.description, parameters=one.parameters)
-            for one in self._tools.values()
-        )
-
-
-def _describes_itself(obj: Any) -> bool:
-    return (
-        not isinstance(obj, type)
-        and callable(getattr(obj, "call", None))
-        and isinstance(getattr(obj, "parameters", None), Mapping)
-        and all(isinstance(getattr(obj, key, None), str) for key in ("name", "description"))
-    )
+def toolset(tools: Iterable[object] | Mapping[str, Tool]) -> Mapping[str, Tool]:
+    """Return tools by name, in a read-only mapping. Raises ``RunError`` for a repeated name."""
+    found: dict[str, Tool] = {}
+    for one in map(Tool.of, tools.values() if isinstance(tools, Mapping) else tools):
+        other = found.setdefault(one.name, one)
+        if other is not one:
+            raise RunError(f"Two tools are called {one.name!r}: {other!r} and {one!r}. Rename one: tool(name=...).")
+    return MappingProxyType(found)
 
 
 def _without_stop_iteration(run: Callable[[], Any]) -> Any:
@@ -241,3 +207,153 @@ def _without_stop_iteration(run: Callable[[], Any]) -> Any:
         return run()
     except StopIteration as error:
         raise RuntimeError("The tool raised StopIteration.") from error
+
+
+# The length of values in messages, in characters: the model knows the values that it sent.
+_SHOWN = 80
+
+
+class Arguments:
+    """The parameters of a signature, which is read at once; pydantic is imported when first needed."""
+
+    def __init__(self, function: Callable[..., Any], base: Any, label: str) -> None:
+        self._label = label
+        try:
+            found = inspect.signature(function).parameters
+            own = inspect.signature(base).parameters.values()
+        except (TypeError, ValueError, NameError) as error:
+            raise RunError(
+                f"{label}: its signature cannot be read ({error}); wrap it in a function of yours."
+            ) from error
+        bound = function.keywords if isinstance(function, functools.partial) else {}
+        self._parameters = [parameter for name, parameter in found.items() if name not in bound]
+        for position, parameter in enumerate(self._parameters):
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.VAR_POSITIONAL):
+                raise RunError(
+                    f"{label}: {str(parameter).partition(':')[0]!r} cannot be given by name, and a model gives every "
+                    "argument by name. Make it an ordinary parameter, a list for several values."
+                )
+            if position == 0 and parameter.name == "self":
+                raise RunError(f"{label} is a method without its object: make a tool of the bound one, object.method.")
+        # Names that must not enter through **kwargs: bound parameters, and those with another name for the model.
+        is_open = any(parameter.kind == parameter.VAR_KEYWORD for parameter in self._parameters)
+        self._reserved = {one.name for one in own if one.kind != one.VAR_KEYWORD} if is_open else set()
+        self._plain = inspect.unwrap(base)
+
+    def read(self, args: dict[str, Any]) -> dict[str, Any]:
+        """Return the validated arguments by parameter, defaults included. Raises ``ToolArgumentsError``."""
+        from pydantic import ValidationError
+        from pydantic_core import ArgsKwargs
+
+        if refused := sorted(self._reserved & args.keys() - set(self._names)):
+            raise ToolArgumentsError("\n".join(map(self._unknown, refused)))
+        try:
+            values: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), args))
+        except ValidationError as error:
+            details = error.errors(include_url=False, include_context=False)
+            raise ToolArgumentsError(self._explain(details)) from None
+        return values
+
+    @functools.cached_property
+    def schema(self) -> FrozenDict:
+        """The JSON Schema of the arguments. Raises ``RunError`` for a type that has none."""
+        from pydantic.errors import PydanticUserError
+        from pydantic.json_schema import GenerateJsonSchema
+
+        class Untitled(GenerateJsonSchema):
+            # A default that JSON cannot express concerns the function only: no warning.
+            ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - so declared above
+
+            def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002
+                return False
+
+        try:
+            schema = self._adapter.json_schema(schema_generator=Untitled)
+        except PydanticUserError as error:
+            message = error.message.partition("\n")[0].rstrip(".")
+            raise RunError(f"{self._label}: {message}. Annotate it with a type that JSON can write.") from error
+        for name, definition in schema.get("$defs", {}).items():
+            if definition.get("title") == name:
+                del definition["title"]
+        frozen: FrozenDict = freeze(schema)
+        return frozen
+
+    @functools.cached_property
+    def _names(self) -> tuple[str, ...]:
+        """The parameter names that the model uses: aliases where there are some."""
+        core: Any = self._adapter.core_schema
+        parameters = core.get("schema", core)["arguments_schema"]["arguments_schema"]
+        names: list[str] = []
+        for alias in (each.get("alias", each["name"]) for each in parameters):
+            if isinstance(alias, str):
+                names.append(alias)
+            else:  # a path into the arguments, or several
+                names += [alias[0]] if isinstance(alias[0], str) else [path[0] for path in alias]
+        return tuple(names)
+
+    @functools.cached_property
+    def _adapter(self) -> TypeAdapter[dict[str, Any]]:
+        """A validator of keyword arguments; pydantic validates calls of a function that returns them."""
+        from pydantic import ConfigDict, TypeAdapter
+        from pydantic.errors import PydanticUserError
+
+        def arguments(**values: Any) -> dict[str, Any]:
+            return values
+
+        types = self._types()
+        by_name = [
+            parameter.replace(
+                kind=parameter.kind if parameter.kind == parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY,
+                annotation=types[parameter.name],
+            )
+            for parameter in self._parameters
+        ]
+        vars(arguments)["__signature__"] = inspect.Signature(by_name)
+        arguments.__annotations__ = types
+        try:
+            return TypeAdapter(arguments, config=ConfigDict(extra="forbid"))  # type: ignore[arg-type]  # a function
+        except (PydanticUserError, NameError, TypeError) as error:
+            message = str(getattr(error, "message", error)).partition("\n")[0]
+            raise RunError(
+                f"{self._label}: pydantic cannot validate its parameters: {message} "
+                "Use types that it knows, or leave the annotation out."
+            ) from error
+
+    def _types(self) -> dict[str, Any]:
+        """Return the type of every parameter; the return annotation is not resolved."""
+        written = {p.name: Any if p.annotation is p.empty else p.annotation for p in self._parameters}
+        holder = type("Annotations", (), {"__annotations__": written})
+        known = getattr(self._plain, "__globals__", {})
+        try:
+            return get_type_hints(holder, known, include_extras=True)
+        except (NameError, SyntaxError, TypeError, AttributeError) as error:
+            raise RunError(
+                f"{self._label}: an annotation cannot be read ({error}); its names must be known to the module at run "
+                "time, so not only under TYPE_CHECKING or inside of a function."
+            ) from error
+
+    def _explain(self, details: list[ErrorDetails]) -> str:
+        missing: list[str] = []
+        lines: list[str] = []
+        for error in details:
+            path = ".".join(map(str, error["loc"]))
+            if error["type"] == "missing_keyword_only_argument":
+                missing.append(path)
+            elif error["type"] == "unexpected_keyword_argument" and len(error["loc"]) == 1:
+                lines.append(self._unknown(path))
+            else:
+                given = "" if error["type"] == "missing" else f", got {short(error['input'])}"
+                lines.append(f"{_cut(path)}: {error['msg']}{given}")
+        return "\n".join([f"Missing required parameters: {', '.join(missing)}", *lines] if missing else lines)
+
+    def _unknown(self, name: str) -> str:
+        return f"{_cut(name)}: Unknown parameter; the tool takes {', '.join(self._names) or 'none'}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def short(value: object) -> str:
+    """Return the representation of ``value``, shortened for a message."""
+    return _cut(repr(value))

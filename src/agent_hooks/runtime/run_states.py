@@ -1,13 +1,15 @@
-"""Functions of a run's state: its start, changes made by hooks, steps and the final answer."""
+"""Functions of a run's state: its start, changes made by hooks, steps, stop signals and the final answer."""
 
 from __future__ import annotations
 
 import logging
 import os
+from typing import NamedTuple
 
 from agent_hooks.errors import SuspensionError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import Message, Step, Usage
+from agent_hooks.model.policy import RANKS
+from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 
 from .messages import has_failed, messages_from
 
@@ -15,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from agent_hooks.errors import StopRunError
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
@@ -25,16 +28,8 @@ logger = logging.getLogger("agent_hooks.runtime")
 
 # Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.
 _PLACED_ELSEWHERE = frozenset(
-    {
-        HookEvent.USER_INPUT,
-        HookEvent.BEFORE_INFERENCE,
-        HookEvent.AFTER_INFERENCE,
-        HookEvent.BEFORE_TOOL_USE,
-        HookEvent.ON_TOOL_ERROR,
-        HookEvent.AFTER_TOOL_USE,
-        HookEvent.BEFORE_SUBAGENT,
-        HookEvent.AFTER_SUBAGENT,
-    }
+    "user_input before_inference after_inference before_tool_use on_tool_error after_tool_use before_subagent "
+    "after_subagent".split()
 )
 # Subagents may run concurrently: a state returned by a hook of one would undo changes made meanwhile.
 _CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
@@ -120,10 +115,8 @@ def with_answer(state: AgentState, content: Any) -> AgentState:
         return state
     changed = answer.replace(content=content)
     messages = list(state.messages)
-    for index in reversed(range(len(messages))):
-        if messages[index] == answer:
-            messages[index] = changed
-            break
+    if answer in messages:
+        messages[len(messages) - 1 - messages[::-1].index(answer)] = changed
     return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))
 
 
@@ -158,3 +151,51 @@ def with_skill(state: AgentState, name: str | None) -> AgentState:
         return state
     others = {key: value for key, value in state.metadata.items() if key != _ACTIVE}
     return state.replace(metadata=others if name is None else {**others, _ACTIVE: name})
+
+
+# A request for another round overrides these, whatever their source.
+_SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
+
+
+class ContinuationRequest(NamedTuple):
+    """A hook's request for another round: the hook's source, if known, and the text for the model."""
+
+    source: str = ""
+    reason: str = ""
+
+    def may_override(self, signal: StopSignal, *, is_shown: bool) -> bool:
+        """Whether the run continues in spite of the signal. Never overridden: a limit, an error, a person's request, a
+        failed gate, a hook of a higher source. A decision to stop is overridden only from ``on_stop``, which shows it.
+        """
+        if signal.reason in _SOFT:
+            return True
+        if not is_shown or signal.reason != StopReason.STOP_REQUESTED:
+            return False
+        # Without a source, the signal counts as the application's, and the request ranks lowest.
+        theirs, mine = RANKS.get(signal.decided_by or "code"), RANKS[self.source or "skill"]
+        return theirs is not None and theirs <= mine and not signal.context.get("failed")
+
+
+def decision_signal(event: HookEvent, outcome: HookOutcome) -> StopSignal:
+    """Return the stop signal for a hook's decision to stop."""
+    return StopSignal(
+        reason=StopReason.STOP_REQUESTED,
+        message=outcome.reason or "Stop hook forced termination",
+        context={"event": str(event), "failed": True} if outcome.failed else {"event": str(event)},
+        source=outcome.hook or "",
+        decided_by=outcome.source or "code",
+    )
+
+
+def request_signal(error: StopRunError, source: str) -> StopSignal:
+    """Return the stop signal for a tool or driver that requests a stop."""
+    source = error.source or source
+    return StopSignal(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
+
+
+def final_status(state: AgentState) -> str:
+    """Return the final status: ``failed`` after any error, ``stopped`` if forced, else ``completed``."""
+    signal = state.stop_signal
+    if state.status == "failed" or any(step.errors for step in state.steps):
+        return "failed"
+    return "stopped" if signal is not None and signal.reason.was_force_stopped else "completed"

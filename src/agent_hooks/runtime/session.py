@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import AgentState, Usage
+from agent_hooks.model.state import AgentState, Message
+from agent_hooks.sources.skills import Skill
 
-from .agent import AgentRuntime, in_own_loop
-from .boundaries import Boundaries, check_parts, in_session, refusal
-from .compaction import Compaction, Thresholds, without_prompt
-from .current import check_asyncio
+from .agent import AgentRuntime, checked_state
+from .compaction import Compaction, without_prompt
+from .conversations import FileConversations
+from .current import check_asyncio, in_own_loop
+from .interceptors import finished
 from .loop import AgentRun
-from .messages import messages_from
-from .pausing import Resumption, closed
+from .pausing import WAITING, Resumption, closed
 from .run_states import active_skill, with_skill
-from .session_start import open_session
-from .skill_activation import SessionSkills, skill_message
+from .session_events import SessionEvents, in_session, refusal
+from .skill_activation import SessionSkills, skill_message, skills_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import TracebackType
     from typing import Any, Self
 
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.sources.skills import Skill
 
     from .compaction import Compactor
     from .conversations import ConversationStore
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("agent_hooks.runtime")
 
 
-class SessionRunner:
+class SessionRunner(SessionEvents):
     """Runs an agent in turns over one conversation, and dispatches the events around the turns.
 
     ``async with SessionRunner(agent) as session: state = await session.send("Hello.")``; without ``async``, ``with``
@@ -66,25 +66,23 @@ class SessionRunner:
         compact_at_tokens: int | None = None,
         compactor: Compactor | None = None,
     ) -> None:
-        check_parts(agent, store, compactor, skills)
-        thresholds = Thresholds(compact_at, compact_at_tokens)
+        _check(agent, store, skills)
         if not isinstance(session_id or "", str):
             raise RunError(f"A session id is a text, not {session_id!r:.80}.")
         self.session_id = session_id or agent.session_id or os.urandom(8).hex()
         hooks = in_session(agent.interceptor, self.session_id)
-        self.agent = agent._with(hooks=hooks, session_id=self.session_id, scope=agent.scope if scope is None else scope)
-        self.state = AgentState()
+        scope = agent.scope if scope is None else scope
+        super().__init__(agent._with(hooks=hooks, session_id=self.session_id, scope=scope))
         self._store = store
         self._config = config
-        self._skills = SessionSkills(skills, self.session_id, are_trusted=trusted_skills, agents=agent.skills)
-        self._boundaries = Boundaries(self.agent)
-        self._compaction = Compaction(self._boundaries, thresholds, compactor, self._warn)
+        found = [(each, trusted_skills) for skill in skills for each in skills_in(skill)]
+        self._skills = SessionSkills(found, self.session_id, is_text_trusted=trusted_skills, agents=agent.skills)
+        self._compaction = Compaction(self, compact_at, compact_at_tokens, compactor)
         self._open: AsyncExitStack | None = None
         self._is_at_work = False
         self._end_reason = "other"
         self._is_kept = store is not None  # False if a hook refused to load the stored conversation
         self._settled = self.state  # the last state that was saved, or refused to be
-        self._spent = self._boundaries.spent  # by summaries and hooks, not yet added to the state
 
     def __repr__(self) -> str:
         state = self.state
@@ -105,12 +103,74 @@ class SessionRunner:
         before = self.state
         try:
             with self._alone():
-                self._open = await open_session(self)
+                async with AsyncExitStack() as undo:
+                    await self._begin(undo)
+                    self._open = undo.pop_all()
         except BaseException:
             self.state = before
             raise
         self._settled = self.state  # messages of hooks alone are not worth saving
         return self.state
+
+    async def _begin(self, undo: AsyncExitStack) -> None:
+        """Register the skills, load the conversation and dispatch the events; ``undo`` gets the clean-up."""
+        self._end_reason = "error"
+        self._skills.register(self.agent.interceptor)
+        undo.callback(self._skills.unregister)
+        self.agent = self.agent._with(tools=self._skills.with_tool(self.agent.tools.values()))
+        await self._tell(HookEvent.SETUP, config=self._config, trigger="init")
+        definition = {"name": self.agent.name, "model": self.agent.driver.model, "tools": list(self.agent.tools)}
+        outcomes = [await self._gate(HookEvent.BEFORE_AGENT, definition=definition)]
+        undo.push_async_callback(finished, self.agent.interceptor, "")
+        undo.push_async_callback(self._tell, HookEvent.AFTER_AGENT, definition=definition)
+        is_loaded = self._store is not None and await self._load(self._store, outcomes, undo)
+        for outcome in outcomes:
+            self._add_brought(outcome)
+        undo.push_async_callback(lambda: self._tell(HookEvent.SESSION_END, end_reason=self._end_reason))
+        source = "resume" if is_loaded else "startup"
+        path = self._store.path(self.session_id) if isinstance(self._store, FileConversations) else ""
+        outcome = await self._ask(HookEvent.SESSION_START, source=source, transcript_path=path)
+        if outcome.state is not None:
+            self._adopt(outcome.state)
+        if outcome.blocks:
+            self._end_reason = "refused"
+            raise refusal(HookEvent.SESSION_START, outcome)
+        self._add_brought(outcome)
+
+    def _adopt(self, state: AgentState) -> None:
+        """Take the fields of the conversation from a state that hooks return."""
+        fields = {name: getattr(state, name) for name in ("messages", "metadata", "system_prompt", "response_format")}
+        messages = fields["messages"] if isinstance(fields["messages"], tuple) else (None,)
+        if all(isinstance(message, Message) for message in messages) and isinstance(fields["metadata"], Mapping):
+            self.state = self.state.replace(**fields)
+        else:
+            logger.warning("agent_hooks: the state brought on session_start is none, and is dropped.")
+
+    async def _load(self, store: ConversationStore, outcomes: list[HookOutcome], undo: AsyncExitStack) -> bool:
+        """Load the stored conversation unless hooks refuse it; return whether there was one."""
+        outcome = await self._ask(HookEvent.BEFORE_CONVERSATION_LOAD)
+        outcomes.append(outcome)
+        if outcome.decision in WAITING:
+            raise refusal(HookEvent.BEFORE_CONVERSATION_LOAD, outcome)
+        # Saving would replace the stored conversation by one without its history.
+        self._is_kept = not outcome.blocks
+        if outcome.blocks:
+            self.state = AgentState()
+            why = f"The stored conversation was not read, and this one is not saved: {outcome.reason}"
+            await self._warn("conversation_not_loaded", why)
+            return False
+        stored = await store.load(self.session_id)
+        undo.push_async_callback(store.release, self.session_id)
+        if stored is not None:
+            self.state = checked_state(stored)
+            skill = self.active_skill
+            if skill is not None and self.state.suspended is not None:
+                self._skills.check(skill)
+            elif skill is not None and not self._skills.has(skill):
+                self.state = with_skill(self.state, None)
+                await self._warn("skill_gone", f"The session has no skill {skill!r} any more, so it is not active.")
+        await self._tell(HookEvent.AFTER_CONVERSATION_LOAD, message_count=len(self.state.messages))
+        return stored is not None
 
     async def close(self, reason: str = "other") -> AgentState:
         """End the session, saving unsaved changes, and return its last state. ``reason`` is passed to hooks on
@@ -131,10 +191,8 @@ class SessionRunner:
         await self.start()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.close("other" if error is None else "error")
+    async def __aexit__(self, *raised: object) -> None:
+        await self.close("other" if raised[0] is None else "error")
 
     # -- turns -------------------------------------------------------------------------------------------------------
 
@@ -148,10 +206,8 @@ class SessionRunner:
         if prompt is None:
             raise RunError("There is nothing to send: a prompt is None.")
         with self._at_work():
-            if self.state.suspended is not None:
-                raise SuspensionError("The session waits for an answer: call session.resume(decision) or abandon().")
             self.state = await self._compaction.shorten_if_too_long(self.state)
-            return await self._turn(self._run(prompt))
+            return await self._turn(prompt)
 
     async def resume(self, decision: str | HookOutcome) -> AgentState:
         """Answer the question of the turn and continue it, in this process or another one.
@@ -159,12 +215,11 @@ class SessionRunner:
         ``decision`` and errors are as in ``AgentRuntime.resume``; ``RefusedError`` if the answer refuses the prompt or
         the turn.
         """
-        with self._at_work():
+        with self._at_work(may_wait=True):
             paused = self.state.suspended
             if paused is None:
                 raise SuspensionError("The session does not wait for an answer: send a prompt.")
-            answer = Resumption(paused, decision, self.agent.store)
-            return await self._turn(self._run(paused.prompt, answer))
+            return await self._turn(paused.prompt, Resumption(paused, decision, self.agent.store))
 
     async def abandon(self) -> AgentState:
         """Give up the turn that waits, as ``AgentRuntime.abandon`` does, and return the state.
@@ -172,7 +227,7 @@ class SessionRunner:
         It also helps after a process that used the answer up and ended before it saved the turn: the record of the call
         then states that its effect is unknown. Raises ``SuspensionError`` if no turn waits.
         """
-        with self._at_work():
+        with self._at_work(may_wait=True):
             paused = self.state.suspended
             try:
                 self.state = self.agent.abandon(self.state)
@@ -185,44 +240,34 @@ class SessionRunner:
             await self._finish_turn()
             return self.state
 
-    def _run(self, prompt: Any, answer: Resumption | None = None) -> AgentRun:
-        run = AgentRun(self.agent, self.state, prompt, answer, in_turn=True, skill=self.active_skill)
-        run.compact = partial(self._compaction.shorten_if_too_long, in_turn=True)
-        return run
-
-    async def _turn(self, run: AgentRun) -> AgentState:
+    async def _turn(self, prompt: Any, answer: Resumption | None = None) -> AgentState:
         before, skill = self.state, self.active_skill
+        run = AgentRun(self.agent, before, prompt, answer, in_turn=True, skill=skill)
+        run.compact = partial(self._compaction.shorten_if_too_long, in_turn=True)
         try:
             await run.run_to_end()
         except RefusedError:
-            earlier = before.model_usage if before.suspended is not None else {}
-            self._spent += [
-                (model, usage - earlier.get(model, Usage())) for model, usage in run.state.model_usage.items()
-            ]
-            if before.suspended is not None:
-                # The answer is used up and the operation refused, so nothing waits any more.
-                # A prompt that waited at user_input is not in the conversation yet.
-                is_received = before.suspended.event == HookEvent.BEFORE_TURN
-                left = without_prompt(before) if is_received else before
-                self.state = left.replace(suspended=None, status="stopped")
-                self._count_spent()
-                await self._save()
-            else:
-                self._count_spent()
-            raise
-        except SuspensionError:
-            # After an answer that does not fit, the turn still waits.
             if before.suspended is None:
-                self._apply_run(run, skill)
+                self._spent += run.state.model_usage.items()
+                self._count_spent()
+                raise
+            # The answer is used up and the operation refused, so nothing waits any more.
+            # A prompt that waited at user_input is not in the conversation yet.
+            left = without_prompt(before) if before.suspended.event == HookEvent.BEFORE_TURN else before
+            self.state = left.replace(suspended=None, status="stopped", model_usage=run.state.model_usage)
+            self._count_spent()
+            await self._save()
             raise
-        except BaseException:
-            self._apply_run(run, skill)
+        except BaseException as error:
+            # After an answer that does not fit, the turn still waits.
+            if before.suspended is None or not isinstance(error, SuspensionError):
+                self._apply_run(run, skill)
             raise
         self._apply_run(run, skill)
         if self.state.suspended is not None:
             await self.notify("agent_needs_input", self.state.suspended.reason)
             await self._save()
-        elif run.prompt is not None and self.state.messages == before.messages:
+        elif prompt is not None and self.state.messages == before.messages:
             await self._save()  # stopped at the prompt: there was no turn
         else:
             await self._finish_turn()
@@ -237,7 +282,7 @@ class SessionRunner:
 
     async def _finish_turn(self) -> None:
         skill, self.state = self.active_skill, with_skill(self.state, None)
-        about = {} if skill is None else {"skill": skill}
+        about: dict[str, Any] = {} if skill is None else {"skill": skill}
         count, status = len(self.state.messages), self.state.status
         await self._tell(HookEvent.AFTER_TURN, message_count=count, status=status, **about)
         await self.notify("agent_completed", f"{self.agent.name}: {status}")
@@ -252,8 +297,6 @@ class SessionRunner:
         waits; if there is no summary, ``RunError`` and the errors of the driver or the compactor.
         """
         with self._at_work():
-            if self.state.suspended is not None:
-                raise SuspensionError("The session waits for an answer, and goes on with the conversation as it is.")
             try:
                 self.state = await self._compaction.shorten(self.state, "manual", instructions)
             finally:
@@ -261,17 +304,12 @@ class SessionRunner:
             await self._save()
             return self.state
 
-    def _count_spent(self) -> None:
-        for model, usage in self._spent:
-            self.state = self.state.with_model_usage(model, usage)
-        self._spent.clear()
-
     async def save(self) -> AgentState:
         """Save the conversation now, and return the state; after each turn this happens anyway.
 
         A refusal by a hook is logged and fires ``notification``. Raises ``StoreError`` if it cannot be saved.
         """
-        with self._at_work():
+        with self._at_work(may_wait=True):
             await self._save()
             return self.state
 
@@ -305,56 +343,23 @@ class SessionRunner:
         ``TrustError`` for the text of an untrusted file, and ``SuspensionError`` while a turn waits.
         """
         with self._at_work():
-            if self.state.suspended is not None:
-                raise SuspensionError("The session waits for an answer: call session.resume(decision) or abandon().")
             text = self._skills.text(name, arguments)
-            about = {"skill": name, "skill_name": name, "arguments": arguments}
+            about: dict[str, Any] = {"skill": name, "skill_name": name, "arguments": arguments}
             outcome = await self._gate(HookEvent.BEFORE_SKILL_ACTIVATION, **about)
             self.state = with_skill(self.state.with_messages(skill_message(name, text)), name)
             self._add_brought(outcome)
             await self._tell(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
             return self.state
 
-    # -- dispatching -------------------------------------------------------------------------------------------------
-
-    async def notify(self, kind: str, message: str) -> None:
-        """Fire ``notification``. ``kind``: the subject that hooks match; ``message``: for a person."""
-        await self._tell(HookEvent.NOTIFICATION, notification_type=kind, message=message)
-
-    def answer(self, event: str, decision: str | HookOutcome) -> None:
-        """Answer an operation that was refused because it waits. Once it is tried again, its hooks run again, and the
-        one that asked or suspended gets the answer. Raises ``SuspensionError`` if nothing waits at ``event``.
-        """
-        self._boundaries.answer(event, decision)
-
-    async def _tell(self, event: HookEvent, **about: Any) -> None:
-        await self._boundaries.tell(event, self.state, **about)
-
-    async def _ask(self, event: HookEvent, **about: Any) -> HookOutcome:
-        return await self._boundaries.ask(event, self.state, **about)
-
-    async def _gate(self, event: HookEvent, **about: Any) -> HookOutcome:
-        outcome = await self._ask(event, **about)
-        if outcome.blocks:
-            raise refusal(event, outcome)
-        return outcome
-
-    def _add_brought(self, outcome: HookOutcome) -> None:
-        """Add messages and context of hooks to the conversation."""
-        if messages := messages_from(outcome):
-            self.state = self.state.with_messages(*messages)
-
-    async def _warn(self, kind: str, message: str, error: str = "") -> None:
-        logger.warning("agent_hooks: session %s: %s%s", self.session_id, kind, f": {error}" if error else "")
-        await self.notify(kind, message)
-
     # -- one operation at a time -------------------------------------------------------------------------------------
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _at_work(self, *, may_wait: bool = False) -> Iterator[None]:
         if self._open is None:
             raise RunError("This session has not begun, or has ended: use `async with SessionRunner(...)`, or start().")
         with self._alone():
+            if self.state.suspended is not None and not may_wait:
+                raise SuspensionError("The session waits for an answer: call session.resume(decision) or abandon().")
             yield
 
     @contextmanager
@@ -369,35 +374,28 @@ class SessionRunner:
 
     # -- without an event loop ---------------------------------------------------------------------------------------
 
-    def start_sync(self) -> AgentState:
-        """Call ``start`` in an event loop of its own. Raises ``HookMisuseError`` where one already runs."""
-        return in_own_loop(self.start(), "await session.start()")
-
-    def send_sync(self, prompt: Any) -> AgentState:
-        """Call ``send`` in an event loop of its own."""
-        return in_own_loop(self.send(prompt), "await session.send(...)")
-
-    def resume_sync(self, decision: str | HookOutcome) -> AgentState:
-        """Call ``resume`` in an event loop of its own."""
-        return in_own_loop(self.resume(decision), "await session.resume(...)")
-
-    def activate_sync(self, name: str, arguments: str = "") -> AgentState:
-        """Call ``activate`` in an event loop of its own."""
-        return in_own_loop(self.activate(name, arguments), "await session.activate(...)")
-
-    def compact_sync(self, instructions: str = "") -> AgentState:
-        """Call ``compact`` in an event loop of its own."""
-        return in_own_loop(self.compact(instructions), "await session.compact(...)")
-
-    def close_sync(self, reason: str = "other") -> AgentState:
-        """Call ``close`` in an event loop of its own."""
-        return in_own_loop(self.close(reason), "await session.close()")
+    start_sync = in_own_loop(start)
+    send_sync = in_own_loop(send)
+    resume_sync = in_own_loop(resume)
+    activate_sync = in_own_loop(activate)
+    compact_sync = in_own_loop(compact)
+    close_sync = in_own_loop(close)
 
     def __enter__(self) -> Self:
         self.start_sync()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close_sync("other" if error is None else "error")
+    def __exit__(self, *raised: object) -> None:
+        self.close_sync("other" if raised[0] is None else "error")
+
+
+def _check(agent: Any, store: Any, skills: Any) -> None:
+    """Raise ``RunError`` for an unsuitable agent, store or list of skills."""
+    if not isinstance(agent, AgentRuntime):
+        built = " Call build() on the builder." if callable(getattr(agent, "build", None)) else ""
+        raise RunError(f"A session runs an AgentRuntime, not {agent!r:.80}.{built}")
+    lacking = [name for name in ("load", "save", "release") if not callable(getattr(store, name, None))]
+    if store is not None and (lacking or isinstance(store, type)):
+        raise RunError(f"{store!r:.80} is no ConversationStore: it needs the async methods load, save and release.")
+    if isinstance(skills, (str, os.PathLike, Skill)):
+        raise RunError(f"skills is a list: SessionRunner(agent, skills=[{skills!r:.80}]).")

@@ -33,27 +33,24 @@ _ARGUMENTS = "$ARGUMENTS"
 
 
 class SessionSkills:
-    """The skills that one session may activate: ``Skill`` objects, and paths of ``SKILL.md`` files, their folders, or
-    folders of those.
+    """The skills that one session may activate: ``Skill`` objects and paths of ``SKILL.md`` files, each with a flag
+    that the application vouches for its hooks. Without it these must be trusted.
 
-    ``are_trusted``: the application vouches for the files. Otherwise a file's hooks must be trusted, and its text,
-    which no trust covers, is not used unless ``is_text_trusted``: naming a file in code vouches for its text, as for
-    the prompt of a definition. ``agents``: the skills that the agent has anyway.
+    No trust covers the text of a file, so it is not used unless ``is_text_trusted``: naming a file in code vouches for
+    its text, as for the prompt of a definition. ``agents``: the skills that the agent has anyway.
     """
 
     def __init__(
         self,
-        skills: Iterable[Skill | str | os.PathLike[str]],
+        skills: Iterable[tuple[Skill | str, bool]],
         session_id: str = "",
         *,
-        are_trusted: bool,
-        is_text_trusted: bool = False,
+        is_text_trusted: bool,
         agents: SessionSkills | None = None,
     ) -> None:
-        self._given = tuple(each for skill in skills for each in skills_in(skill))
+        self._given = tuple(skills)
         self._session_id = session_id
-        self._are_trusted = are_trusted
-        self._is_text_trusted = are_trusted or is_text_trusted
+        self._is_text_trusted = is_text_trusted
         self._manager: HookManager | None = None
         self._plugins: list[str] = []
         self._texts: dict[str, _Text] = {} if agents is None else dict(agents._texts)
@@ -64,8 +61,8 @@ class SessionSkills:
             return
         self._manager = hooks_in(interceptor).manager
         try:
-            for skill in self._given:
-                plugin = register_skill(self._manager, skill, trusted=self._are_trusted, session_id=self._session_id)
+            for skill, is_trusted in self._given:
+                plugin = register_skill(self._manager, skill, trusted=is_trusted, session_id=self._session_id)
                 self._plugins.append(plugin)
                 if isinstance(skill, Skill):
                     self._texts[skill.name] = _Text(skill.body.strip(), skill.description)

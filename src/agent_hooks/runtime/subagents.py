@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.state import AgentState, StopReason, Usage
+from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, count_usage
 from .loop import AgentRun
@@ -18,10 +20,10 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Suspended
-    from agent_hooks.model.tool_call import ErrorInfo
 
     from .agent import AgentRuntime
     from .current import StartedAgents
+    from .pausing import Paused
 
 
 async def run_subagent(
@@ -40,39 +42,35 @@ async def run_subagent(
     ``SubagentError``, written for the model, if the nesting is too deep or the agent is denied or fails.
     """
     name = name or agent.name
-    run, started = (caller := CURRENT.get()).run, caller.agents
+    caller = CURRENT.get()
+    run, started = caller.run, caller.agents
     if run is None:
-        return _ended(await agent.run(task), name)
+        state = await agent.run(task)
+        if state.suspended is not None:
+            raise SuspensionError(f"Subagent {name!r} waits for an answer, and no run can wait with it.")
+        return _finished(state, name)
     if run.depth >= max_depth:
         raise SubagentError(f"Maximum nesting depth ({max_depth}) reached for subagent {name!r}.")
     if started is not None and started.first_wait is not None:
         raise started.first_wait
     if started is not None and started.is_over:
         raise SubagentError(f"Subagent {name!r} is not started: the tool call that it belongs to has ended.")
-    return await _Subagent(run, started if told else None, agent, name, max_depth, told=told).run(task)
+    subagent = _Subagent(run, started if told else None, agent, name, max_depth, told)
+    return await subagent.run(task)
 
 
+@dataclass
 class _Subagent:
     """An agent started by a run. ``started``: the agents of the tool call, None if a hook starts it."""
 
-    def __init__(
-        self,
-        run: AgentRun,
-        started: StartedAgents | None,
-        agent: AgentRuntime,
-        name: str,
-        max_depth: int,
-        *,
-        told: bool,
-    ) -> None:
-        self.parent = run
-        self.started = started
-        self.agent = agent
-        self.name = name
-        self.max_depth = max_depth
-        self.has_events = told
-        self.is_resumed = False
-        self.state: AgentState | None = None  # set when it waits
+    parent: AgentRun
+    started: StartedAgents | None
+    agent: AgentRuntime
+    name: str
+    max_depth: int
+    has_events: bool
+    is_resumed: bool = False
+    state: AgentState | None = None  # set when it waits
 
     async def run(self, task: str) -> AgentState:
         """Return its last state. Raises ``SubagentError``, and ``Waits`` if it waits for an answer."""
@@ -85,7 +83,8 @@ class _Subagent:
         try:
             mine.state = await self.finish(task, mine.state or AgentState())
         except SubagentError as error:
-            mine.set_failure(error)
+            # Recorded, so that it is raised again when the tool is called again.
+            mine.state = AgentState(errors=(ErrorInfo(type=type(error).__name__, message=str(error)),))
             raise
         except Waits as wait:
             await started.suspend(mine, wait, self.state)
@@ -106,7 +105,14 @@ class _Subagent:
         else:
             task = await self.before(task)
             run = AgentRun(self.agent, AgentState(), task, parent=self.parent)
-        state = await self.run_to_end(run)
+        before = run.state.model_usage
+        try:
+            state = await run.run_to_end()
+        except RefusedError as error:
+            raise SubagentDeniedError(f"Denied: {error}") from error
+        finally:
+            for model, used in run.state.model_usage.items():
+                count_usage(model, used - before.get(model, Usage()))
         if state.suspended is not None:
             raise self.suspension(state)
         return await self.after(task, state)
@@ -121,29 +127,17 @@ class _Subagent:
         inside = Resumption(paused, resumption.decision, self.agent.store, outer=resumption)
         return AgentRun(self.agent, earlier, paused.prompt, inside, parent=parent)
 
-    async def run_to_end(self, run: AgentRun) -> AgentState:
-        """Run to the end, and add the usage to the parent's."""
-        before = run.state.model_usage
-        try:
-            return await run.run_to_end()
-        except RefusedError as error:
-            raise SubagentDeniedError(f"Denied: {error}") from error
-        finally:
-            for model, used in run.state.model_usage.items():
-                count_usage(model, used - before.get(model, Usage()))
-
     def suspension(self, state: AgentState) -> BaseException:
         """Return the exception that suspends the parent together with the agent."""
-        if self.started is None:
-            return self.cannot_wait(state.suspended.reason if state.suspended is not None else "")
         self.state = state
-        return Waits(pause_for(state, self.parent.state, self.parent.fields["session_id"]))
+        return self.waiting(pause_for(state, self.parent.state, self.parent.fields["session_id"]))
 
-    def cannot_wait(self, why: str) -> SubagentError:
-        """Return the error of an agent that a hook started and that would have to wait for an answer."""
-        return SubagentError(
-            f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {why}".rstrip(": ")
-        )
+    def waiting(self, paused: Paused) -> BaseException:
+        """Return the exception for an agent that waits: one that a hook started cannot."""
+        if self.started is not None:
+            return Waits(paused)
+        why = f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {paused.suspended.reason}"
+        return SubagentError(why.rstrip(": "))
 
     async def before(self, task: str) -> str:
         """Return the task as changed by the parent's hooks. Raises ``SubagentDeniedError`` if they deny it."""
@@ -153,9 +147,7 @@ class _Subagent:
         event = HookEvent.BEFORE_SUBAGENT
         outcome = await self.parent.ask(event, may_resume=self.is_resumed, **about)
         if outcome.decision in WAITING:
-            if self.started is None:
-                raise self.cannot_wait(outcome.reason)
-            raise Waits(self.parent.pause(event, outcome, **about))
+            raise self.waiting(self.parent.pause(event, outcome, **about))
         self.add_outcome(outcome)
         if outcome.blocks:
             raise SubagentDeniedError(f"Denied: {outcome.reason}")
@@ -164,27 +156,17 @@ class _Subagent:
 
     async def after(self, task: str, state: AgentState) -> AgentState:
         """Return the state with the result as changed by the parent's hooks. Raises ``SubagentError``."""
-        failure = _failure(state, self.name)
-        result = None if failure else _result(state)
         if self.has_events:
-            outcome = await self.parent.ask(
-                HookEvent.AFTER_SUBAGENT,
-                may_resume=False,
-                name=self.name,
-                task=task,
-                max_depth=self.max_depth,
-                result=result,
-                status=state.status,
-                error=_error(state),
-            )
+            error = _error(state)
+            about: dict[str, Any] = {"name": self.name, "task": task, "max_depth": self.max_depth}
+            about.update(result=_result(state) if error is None else None, status=state.status, error=error)
+            outcome = await self.parent.ask(HookEvent.AFTER_SUBAGENT, may_resume=False, **about)
             self.add_outcome(outcome)
             if outcome.decision is Decision.DENY:
                 raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
             if "result" in outcome._fields:
                 return state.replace(output=outcome.result)
-        if failure:
-            raise SubagentError(failure)
-        return state.replace(output=result)
+        return _finished(state, self.name)
 
     def add_outcome(self, outcome: HookOutcome) -> None:
         """Pass the hooks' messages and context to the tool call."""
@@ -192,18 +174,11 @@ class _Subagent:
             self.started.outcomes.append(outcome)
 
 
-def _ended(state: AgentState, name: str) -> AgentState:
-    if state.suspended is not None:
-        raise SuspensionError(f"Subagent {name!r} waits for an answer, and there is no run that could wait with it.")
-    if failure := _failure(state, name):
-        raise SubagentError(failure)
+def _finished(state: AgentState, name: str) -> AgentState:
+    """Return the state with the result as its output. Raises ``SubagentError``, written for the model."""
+    if (error := _error(state)) is not None:
+        raise SubagentError(f"Subagent {name!r} failed: {error.message or error.type}")
     return state.replace(output=_result(state))
-
-
-def _failure(state: AgentState, name: str) -> str:
-    """Return the reason of a failed run, written for the model; empty if it did not fail."""
-    error = _error(state)
-    return "" if error is None else f"Subagent {name!r} failed: {error.message or error.type}"
 
 
 def _error(state: AgentState) -> ErrorInfo | None:

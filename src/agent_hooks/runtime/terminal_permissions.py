@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from agent_hooks.engine.calling import in_event_loop, in_thread
+from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.values import plain
 from agent_hooks.system.visible import visible
 
-from .boundaries import notify
+from .session_events import notify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from io import FileIO
     from typing import TextIO
 
     from agent_hooks.model.context import HookContext
@@ -26,10 +28,10 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 4000
 # Fields with the subject of a question that is not about a tool call.
 _SUBJECTS = ("prompt", "task", "skill_name", "arguments", "model", "output", "trigger", "definition")
-# The limit of file descriptors for select().
-_SELECT_LIMIT = 1024
 # Seconds: a person has no time limit.
 _FOREVER = 1e9
+# Seconds between two looks at the terminal. Unlike a thread that waits for input, a pause can be cancelled.
+_POLL_SECONDS = 0.05
 # All agents share one terminal and one person.
 _terminal = Lock()
 
@@ -59,60 +61,38 @@ class TerminalPermissions:
     @hookimpl(mode="gate", trylast=True, timeout=_FOREVER)
     async def permission_request(self, ctx: HookContext) -> HookOutcome | None:
         """Return the person's answer."""
-        import asyncio
-
         if any(outcome.decision in ("allow", "deny") for _, outcome in ctx.previous_results):
             return None
         return await self._answer(ctx) if in_event_loop() else asyncio.run(self._answer(ctx))
 
     async def _answer(self, ctx: HookContext) -> HookOutcome | None:
-        if not self._has_terminal():
-            return None
-        if not self._is_granted(ctx):
-            await notify(ctx, "permission_prompt", ctx.reason)
-        wake, woken = os.pipe()
         try:
-            # A separate thread: an answer may take hours, and must not block a thread of the loop's pool.
-            answer: HookOutcome | None = await in_thread(lambda _: self._put(ctx, wake), ctx, _FOREVER, sync=False)
-            return answer
-        finally:
-            # A thread left behind after a cancellation would read the next input of the person.
-            os.close(woken)
-
-    def _has_terminal(self) -> bool:
-        try:
-            descriptor = os.open(self._path, os.O_RDWR | getattr(os, "O_NOCTTY", 0))
+            descriptor = os.open(self._path, os.O_RDWR | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_NONBLOCK", 0))
         except OSError:
-            return False
-        try:
-            return os.isatty(descriptor)
-        finally:
-            os.close(descriptor)
-
-    def _is_granted(self, ctx: HookContext) -> bool:
-        return ctx.tool_call is not None and _key(ctx, ctx.tool_call) in self._granted
-
-    def _put(self, ctx: HookContext, wake: int) -> HookOutcome | None:
-        """Put the question after earlier ones. ``wake``: the end of a pipe; closing the other end cancels."""
-        try:
-            while not _terminal.acquire(timeout=0.05):
-                if _ready(wake):
-                    return None
+            return None
+        with os.fdopen(descriptor, "rb", buffering=0) as typed:
+            if not typed.isatty():
+                return None
+            if not self._is_granted(ctx):
+                await notify(ctx, "permission_prompt", ctx.reason)
+            while not _terminal.acquire(blocking=False):  # noqa: ASYNC110 - agents may run in several threads
+                await asyncio.sleep(_POLL_SECONDS)
             try:
-                if _ready(wake):
-                    return None
-                if self._is_granted(ctx):
+                if self._is_granted(ctx):  # perhaps by the answer to an earlier question
                     return HookOutcome.allow()
-                with open(self._path, "r+b", buffering=0) as terminal, open(self._path, "w", encoding="utf-8") as out:
-                    return self._ask(ctx, Typed(terminal.fileno(), wake), out)
+                with open(self._path, "w", encoding="utf-8") as out:  # noqa: ASYNC230 - a terminal opens at once
+                    return await self._ask(ctx, typed, out)
             except OSError:  # the terminal is gone
                 return None
             finally:
                 _terminal.release()
-        finally:
-            os.close(wake)
 
-    def _ask(self, ctx: HookContext, typed: Typed, out: TextIO) -> HookOutcome | None:
+    def _is_granted(self, ctx: HookContext) -> bool:
+        return ctx.tool_call is not None and _key(ctx, ctx.tool_call) in self._granted
+
+    async def _ask(self, ctx: HookContext, typed: FileIO, out: TextIO) -> HookOutcome:
+        import termios
+
         from rich.console import Console
         from rich.text import Text
 
@@ -121,11 +101,9 @@ class TerminalPermissions:
             console.print(Text(line, style))
         call = ctx.tool_call
         choices = "[o]nce, [d]eny" if call is None else "[o]nce, always in this [s]ession, [d]eny"
-        typed.forget()
+        termios.tcflush(typed, termios.TCIFLUSH)  # input typed before the question is no answer
         while True:
-            console.print(f"{choices}: ", end="")
-            out.flush()
-            answer = typed.line()
+            answer = await _line(typed, f"{choices}: ", out)
             if answer is None:
                 console.print()
                 return HookOutcome.deny("Nobody answered.")
@@ -136,10 +114,7 @@ class TerminalPermissions:
                 self._granted.add(_key(ctx, call))
                 return HookOutcome.allow()
             if choice in ("d", "deny"):
-                if not reason:
-                    console.print("Why (for the model; empty for no reason): ", end="")
-                    out.flush()
-                    reason = typed.line() or ""
+                reason = reason or await _line(typed, "Why (for the model; empty for no reason): ", out) or ""
                 return HookOutcome.deny(reason.strip() or "The person at the terminal refused.")
 
     def _lines(self, ctx: HookContext) -> Iterator[tuple[str, str]]:
@@ -147,18 +122,15 @@ class TerminalPermissions:
         asked_by = ", ".join(ctx.asked_by) or "nobody in particular"
         heading = f"{ctx.agent_name or 'An agent'} needs permission (asked for by {asked_by})"
         yield "bold yellow", visible(heading[: self._max_characters])
-        for style, line in self._cut(ctx.reason):
-            yield style, f"  why: {line}"
         call = ctx.tool_call
-        subject = {"tool": call.name, "kind": call.kind} if call is not None else {}
+        subject = {"why": ctx.reason, **({} if call is None else {"tool": call.name, "kind": call.kind})}
         if ctx.cwd:
             subject["directory"] = ctx.cwd
         for name, value in subject.items():
-            for style, line in self._cut(visible(value, keep="\t")):
+            for style, line in self._cut(value if name == "why" else visible(value, keep="\t")):
                 yield style, f"  {name}: {line}"
         about = call.args if call is not None else {name: ctx.get(name) for name in _SUBJECTS if ctx.get(name)}
-        text = json.dumps(plain(about), indent=2, ensure_ascii=False)
-        for style, line in self._cut(text):
+        for style, line in self._cut(json.dumps(plain(about), indent=2, ensure_ascii=False)):
             yield style or "bold", f"  {line}"
 
     def _cut(self, text: str) -> Iterator[tuple[str, str]]:
@@ -169,44 +141,21 @@ class TerminalPermissions:
             yield "bold red", f"... and {len(text) - self._max_characters} more characters, which are not shown"
 
 
-class Typed:
-    """Input lines from a person. ``wake``: a pipe; closing its other end cancels the wait."""
-
-    def __init__(self, descriptor: int, wake: int) -> None:
-        self._descriptor = descriptor
-        self._wake = wake
-        self._rest = b""
-
-    def forget(self) -> None:
-        """Discard input typed before the question."""
-        import termios
-
-        termios.tcflush(self._descriptor, termios.TCIFLUSH)
-
-    def line(self) -> str | None:
-        """Return the next line; None if the terminal is closed (Ctrl-D) or the wait was cancelled."""
-        while b"\n" not in self._rest:
-            if self._wake in _ready(self._wake, self._descriptor, timeout=None):
-                return None
-            data = os.read(self._descriptor, 4096)
-            # A program may have put the terminal into raw mode, where Ctrl-C and Ctrl-D are characters.
-            if not data or b"\x03" in data or b"\x04" in data:
-                return None
-            self._rest += data.replace(b"\r", b"\n")
-        line, _, self._rest = self._rest.partition(b"\n")
-        return line.decode("utf-8", "replace")
-
-
-def _ready(*descriptors: int, timeout: float | None = 0) -> list[int]:
-    """Return the descriptors that are readable or at their end."""
-    import select
-
-    if max(descriptors) < _SELECT_LIMIT:  # select() supports terminals on every system
-        return select.select(descriptors, [], [], timeout)[0]
-    poll = select.poll()
-    for descriptor in descriptors:
-        poll.register(descriptor, select.POLLIN)
-    return [descriptor for descriptor, _ in poll.poll(timeout)]
+async def _line(typed: FileIO, prompt: str, out: TextIO) -> str | None:
+    """Return the next line that a person types; None if the terminal is closed (Ctrl-C, Ctrl-D)."""
+    out.write(prompt)
+    out.flush()
+    line = b""
+    while b"\n" not in line:
+        data = typed.read(4096)
+        if data is None:  # nothing is typed yet
+            await asyncio.sleep(_POLL_SECONDS)
+            continue
+        # A program may have put the terminal into raw mode, where Ctrl-C and Ctrl-D are characters.
+        if not data or b"\x03" in data or b"\x04" in data:
+            return None
+        line += data.replace(b"\r", b"\n")
+    return line.partition(b"\n")[0].decode("utf-8", "replace")
 
 
 def _key(ctx: HookContext, call: ToolCall) -> str:

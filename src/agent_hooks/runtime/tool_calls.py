@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,8 @@ from agent_hooks.system.by_hand import marked_as_agent
 
 from .current import Caller, StartedAgents, acting_as
 from .messages import NOT_RUN, WITHHELD_TYPE, error_text, has_failed, unfinished
-from .pausing import WAITING, Paused, Waits
-from .stopping import request_signal
+from .pausing import Paused, Waits
+from .run_states import request_signal
 
 if TYPE_CHECKING:
     import asyncio
@@ -33,23 +34,21 @@ NOT_AGAIN = "Not made again: the run was stopped."
 MADE = "The call was made before, and its result was refused."
 
 
+@dataclass(eq=False)
 class Call:
     """One call in progress. ``execution``: the result as judged by its hooks; ``made``: the number of executions;
     ``context``: context of the hooks before it; ``agents``: those that its tool starts. ``begun``: the record from when
     the run was suspended during the call; ``is_answered``: the run was resumed with the answer for it.
     """
 
-    __slots__ = "agents begun call context execution is_answered is_begun made".split()
-
-    def __init__(self, call: ToolCall, execution: ToolExecution | None) -> None:
-        self.call = call
-        self.execution = execution
-        self.made = 0
-        self.context = ""
-        self.is_begun = False
-        self.agents = StartedAgents()
-        self.begun: BegunCall | None = None
-        self.is_answered = False
+    call: ToolCall
+    execution: ToolExecution | None
+    made: int = 0
+    context: str = ""
+    is_begun: bool = False
+    agents: StartedAgents = field(default_factory=StartedAgents)
+    begun: BegunCall | None = None
+    is_answered: bool = False
 
 
 class ToolCalls:
@@ -62,20 +61,15 @@ class ToolCalls:
         known = [tool.known(call) if (tool := tools.get(call.name)) else call for call in calls]
         settled = paused.settled if paused is not None and len(paused.settled) == len(known) else [None] * len(known)
         self.calls = [Call(call, execution) for call, execution in zip(known, settled, strict=True)]
-        for one in self._pending()[:1]:
-            one.made = paused.made if paused is not None else 0
         if paused is not None:
-            self._restore(paused.begun)
-        self.messages: list[Message] = []
-        self.is_stopped = run.is_stopping
-
-    def _restore(self, begun: Sequence[BegunCall]) -> None:
-        """Restore the calls during which the run was suspended."""
-        for number, was in enumerate(begun):
-            for one in self._pending():
-                if one.call.id == was.call.id:
+            for one in self._pending()[:1]:
+                one.made = paused.made
+            for number, was in enumerate(paused.begun):  # the calls during which the run was suspended
+                for one in (each for each in self._pending() if each.call.id == was.call.id):
                     one.begun, one.context, one.is_answered = was, was.context, number == 0
                     one.agents = StartedAgents(was, is_answered=one.is_answered)
+        self.messages: list[Message] = []
+        self.is_stopped = run.is_stopping
 
     def _pending(self) -> list[Call]:
         return [one for one in self.calls if one.execution is None]
@@ -93,33 +87,20 @@ class ToolCalls:
 
     async def make(self) -> None:
         """Execute all pending calls: one after the other, or concurrently if the agent is set so."""
-        if self.run.agent.parallel_tools and len(self._pending()) > 1:
-            await self._make_together()
-        for one in self._pending():
-            await self._make(one)
+        if self.run.agent.parallel_tools:
+            await self._make(self._pending())
+        while pending := self._pending():
+            await self._make(pending[:1])
 
-    async def _make(self, one: Call) -> None:
-        """Execute one call, and retry while hooks request it and the policy allows."""
-        while one.execution is None:
-            call = await self._before(one)
-            if call is None:
-                continue
-            self.run.start_answered()
-            execution, error = await self._perform(one, call)
-            if isinstance(error, Waits):
-                raise self._paused({one: (execution.call, error)})
-            await self._after(one, execution, error)
+    async def _make(self, calls: Sequence[Call]) -> None:
+        """Execute each call once: ask hooks one by one, run the tools concurrently, dispatch the results one by one.
 
-    async def _make_together(self) -> None:
-        """Dispatch the calls to hooks one by one, run the tools concurrently, dispatch the results one by one.
-
-        A call that waits for an answer ends the batch: those before it are executed, those after it stay pending.
+        A call that waits for an answer ends the batch: those before it are executed, those after it stay pending. So
+        does one whose result is refused, to be retried.
         """
-        import asyncio
-
         ready: dict[Call, ToolCall] = {}
         waiting: Paused | None = None
-        for one in self._pending():
+        for one in calls:
             try:
                 call = await self._before(one)
             except Paused as paused:
@@ -127,41 +108,44 @@ class ToolCalls:
                 break
             if call is not None:
                 ready[one] = call
-        tasks: dict[Call, asyncio.Task[Performed]] = {}
         self.run.start_answered()
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks.update({one: group.create_task(self._perform(one, call)) for one, call in ready.items()})
-        except BaseException:
-            self._keep(tasks)
-            raise
         waits: dict[Call, tuple[ToolCall, Waits]] = {}
-        for one, task in tasks.items():
-            execution, error = task.result()
+        for one, (execution, error) in (await self._perform_all(ready)).items():
             if isinstance(error, Waits):
                 waits[one] = (execution.call, error)
             else:
                 await self._after(one, execution, error)
         if waits and not self.is_stopped:
             raise self._paused(waits)
-        for one in tasks:
-            await self._make(one)
-        if waiting is not None and not self.is_stopped:
-            raise waiting
+        if waiting is not None:
+            while retried := [one for one in ready if one.execution is None]:
+                await self._make(retried[:1])
+            if not self.is_stopped:
+                raise waiting
+
+    async def _perform_all(self, ready: Mapping[Call, ToolCall]) -> dict[Call, Performed]:
+        if len(ready) == 1:
+            return {one: await self._perform(one, call) for one, call in ready.items()}
+        import asyncio
+
+        tasks: dict[Call, asyncio.Task[Performed]] = {}
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks.update({one: group.create_task(self._perform(one, call)) for one, call in ready.items()})
+        except BaseException:
+            # Finished results are kept when the other calls are cancelled, unless hooks would have to judge them.
+            if not any(map(self.run.hooks.listens, (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE))):
+                for one, task in tasks.items():
+                    if task.done() and not task.cancelled() and task.exception() is None:
+                        one.execution = _with_context(task.result()[0], one.context)
+            raise
+        return {one: task.result() for one, task in tasks.items()}
 
     def _paused(self, waits: Mapping[Call, tuple[ToolCall, Waits]]) -> Paused:
         """Return the pause of the run during these calls; the answer is for the first of them."""
         begun = tuple(one.agents.record(call, one.context) for one, (call, _) in waits.items())
         _, first = next(iter(waits.values()))
         return Paused(first.paused.suspended.replace(begun=begun), first.paused.operation)
-
-    def _keep(self, tasks: Mapping[Call, asyncio.Task[Performed]]) -> None:
-        """Keep finished results when the other calls are cancelled, unless hooks would have to judge them."""
-        if any(map(self.run.hooks.listens, (HookEvent.ON_TOOL_ERROR, HookEvent.AFTER_TOOL_USE))):
-            return
-        for one, task in tasks.items():
-            if task.done() and not task.cancelled() and task.exception() is None:
-                one.execution = _with_context(task.result()[0], one.context)
 
     async def _before(self, one: Call) -> ToolCall | None:
         """Return the call as changed by its hooks; None if they block it, which sets its execution."""
@@ -177,9 +161,7 @@ class ToolCalls:
             else:
                 one.execution = ToolExecution.denied(call, NOT_RUN)
             return None
-        outcome = await self.run.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
-        if outcome.decision in WAITING:
-            raise self.run.pause(HookEvent.BEFORE_TOOL_USE, outcome, one.made, tool_call=call)
+        outcome = await self.run.ask_or_pause(HookEvent.BEFORE_TOOL_USE, made=one.made, tool_call=call)
         one.context = "\n\n".join(filter(None, (outcome.context, MADE if one.made and outcome.blocks else "")))
         self.add_outcome(outcome)
         if "tool_args" in outcome._fields:
@@ -236,7 +218,7 @@ class ToolCalls:
             again = outcome.decision is Decision.RETRY
             if outcome.error_text is not None:
                 execution = execution.replace(error=execution.error.replace(message=outcome.error_text))
-            execution = _with_added(execution, outcome)
+            execution = _with_context(execution, after=outcome.context)
         outcome = await self._ask(HookEvent.AFTER_TOOL_USE, execution, result=execution.result, error=execution.error)
         is_refused = outcome.decision is Decision.RETRY
         if (again or is_refused) and one.made <= self.retries and not self.is_stopped:
@@ -247,7 +229,7 @@ class ToolCalls:
             # A retry skips the remaining hooks: a result that they have not judged must not reach the model.
             limit = NOT_AGAIN if self.is_stopped else f"Retry limit reached: {self.retries}/{self.retries}."
             execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
-        execution = _with_added(execution, outcome)
+        execution = _with_context(execution, after=outcome.context)
         one.execution = _with_context(execution, one.context)
         if error is not None and has_failed(one.execution):
             known = execution.name in self.run.agent.tools
@@ -271,15 +253,11 @@ def _is_wait_or_failure(error: BaseException) -> bool:
     return isinstance(error, Waits) or is_failure(error)
 
 
-def _with_added(execution: ToolExecution, outcome: HookOutcome) -> ToolExecution:
-    return execution.with_added_context(outcome.context) if outcome.context else execution
-
-
-def _with_context(execution: ToolExecution, before: str) -> ToolExecution:
-    """Return the execution with ``before``, the context of hooks before the call, in front of its own."""
-    if not before:
+def _with_context(execution: ToolExecution, before: str = "", after: str = "") -> ToolExecution:
+    """Return the execution with context of hooks in front of its own, and behind it."""
+    if not (before or after):
         return execution
-    return execution.replace(context=f"{before}\n\n{execution.context}" if execution.context else before)
+    return execution.replace(context="\n\n".join(filter(None, (before, execution.context, after))))
 
 
 def _withheld(execution: ToolExecution, reason: str) -> ToolExecution:

@@ -74,8 +74,9 @@ def _limited(file: ReadFile, files: list[ReadFile], seen: set[str]) -> ReadFile:
             problem = "it goes to an address that no list of allowedHttpHookUrls allows"
             findings.append(not_honoured(entry, problem, "Correct it, or add it to the list.", kind="not-allowed"))
             continue
-        if entry.form == "claude" and variables is not None and "allowedEnvVars" in entry.config:
-            names = [name for name in entry.config["allowedEnvVars"] if name in variables]
+        named = entry.config.get("allowedEnvVars")
+        if entry.form == "claude" and variables is not None and isinstance(named, (list, tuple)):
+            names = [name for name in named if not isinstance(name, str) or name in variables]
             entry = entry.replace(config={**entry.config, "allowedEnvVars": names})
         if entry.form == "claude" and not entry.plugin_root and _is_repeated(entry, seen):
             continue

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.policy import HookPolicy
 
 
+_ONLY_MANAGED = "Remove it: only the machine's agent-hooks.toml may say it."
+_LISTED = "Correct or remove the name; `agent-hooks plugins` lists them."
 # The name of the plugin that protects settings, trust store and hooks.
 PROTECTION = "agent_hooks.protection"
 
@@ -280,41 +282,37 @@ class HookConfigLoader:
 
     def _check_names(self, manager: HookManager, files: Iterable[ReadFile], *, is_complete: bool) -> None:
         """Add findings about unknown names of plugins. ``is_complete``: all installed plugins were loaded."""
-        found = {info.name: info for info in manager.plugins()}
+        found = {info.name for info in manager.plugins()}
         for file in files:
-            if file.source == "managed":
-                self._check_required(found, file)
-            for name in file.settings.get("disabled", ()):
-                line = file.lines.get(("disabled",), 0)
+            disabled = file.settings.get("disabled", ())
+            for name in file.settings.get("required", ()) if file.source == "managed" else ():
+                if name in disabled or name not in found:
+                    problem = "disabled here" if name in disabled else "not installed"
+                    message = f"The plugin {name!r} is required, but it is {problem}: its gates count as failing gates."
+                    remedy = "Install it, or take it out of `required`."
+                    self._tell(file, "required", "required", message, remedy, blocks=True)
+            for name in disabled:
                 if name in manager.managed.plugins and file.source != "managed":
                     message = f"`disabled` names {name!r}, which the machine's settings keep, so it has no effect."
-                    self._find([_not_allowed(file.path, line, message)], file.source)
+                    self._tell(file, "disabled", "not-allowed", message, _ONLY_MANAGED)
                 elif is_complete and os.sep not in name and name not in found:
                     message = f"`disabled` names {name!r}, but no installed plugin has this name."
-                    self._find([_unknown(file.path, line, message, name, found)], file.source)
+                    self._tell(file, "disabled", "unknown-plugin", message, did_you_mean(name, found, _LISTED))
             for table in tables_in(file) if is_complete else ():
-                if table.name not in found and table.name not in CORE_TABLES and isinstance(table.settings, dict):
+                known = {*found, *CORE_TABLES}
+                if table.name not in known and isinstance(table.settings, dict):
                     message = f"No installed plugin has the name {table.name!r}, so nobody reads [{table.at}]."
-                    line = table.lines.get((), 0)
-                    finding = _unknown(file.path, line, message, table.name, {*found, *CORE_TABLES})
-                    self._find([finding], file.source)
-        for name in sorted(disabled_by_variable() - found.keys()) if is_complete else ():
+                    self._tell(file, table.name, "unknown-plugin", message, did_you_mean(table.name, known, _LISTED))
+        variable = ReadFile(path="", source="code")
+        for name in sorted(disabled_by_variable() - found) if is_complete else ():
             message = f"{DISABLE_VARIABLE} names {name!r}, but no installed plugin has this name."
-            self._find([_unknown("", 0, message, name, found)], "code")
+            self._tell(variable, "", "unknown-plugin", message, did_you_mean(name, found, _LISTED))
 
-    def _check_required(self, found: Mapping[str, PluginInfo], file: ReadFile) -> None:
-        line = file.lines.get(("required",), 0)
-        remedy = "Install it, or take it out of `required`."
-        for name in file.settings.get("required", ()):
-            is_disabled = name in file.settings.get("disabled", ())
-            if not is_disabled and name in found:
-                continue
-            problem = "disabled here" if is_disabled else "not installed"
-            message = f"The plugin {name!r} is required, but it is {problem}, so its gates count as failing gates."
-            finding = ConfigFinding(
-                kind="required", path=file.path, line=line, message=message, remedy=remedy, blocks=True
-            )
-            self._find([finding], file.source)
+    def _tell(self, file: ReadFile, key: str, kind: str, message: str, remedy: str, **facts: Any) -> None:
+        """Add a finding about a key of a file."""
+        line = file.lines.get((key,), 0)
+        found = ConfigFinding(kind=kind, path=file.path, line=line, message=message, remedy=remedy, **facts)
+        self._find([found], file.source)
 
     def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
         for finding in findings:
@@ -333,7 +331,7 @@ class HookConfigLoader:
         for file in files:
             for name in sorted(out_of_reach.intersection(file.settings.get("ignore", ()))):
                 message = f"`ignore` names {name!r}, which is about the machine's settings, so it has no effect."
-                self._find([_not_allowed(file.path, file.lines.get(("ignore",), 0), message)], file.source)
+                self._tell(file, "ignore", "not-allowed", message, _ONLY_MANAGED)
         self.ignored -= out_of_reach
         done = set(self.ignored)
         for finding, source, root in self._to_stop:
@@ -359,13 +357,3 @@ class HookConfigLoader:
 
 def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
     return frozenset(name for file in files for name in file.settings.get("ignore", ()))
-
-
-def _not_allowed(path: str, line: int, message: str) -> ConfigFinding:
-    remedy = "Remove it: only the machine's agent-hooks.toml may say it."
-    return ConfigFinding(kind="not-allowed", path=path, line=line, message=message, remedy=remedy)
-
-
-def _unknown(path: str, line: int, message: str, name: str, known: Iterable[str]) -> ConfigFinding:
-    remedy = did_you_mean(name, known, "Correct or remove the name; `agent-hooks plugins` lists them.")
-    return ConfigFinding(kind="unknown-plugin", path=path, line=line, message=message, remedy=remedy)

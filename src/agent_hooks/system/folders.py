@@ -7,6 +7,7 @@ import stat
 import sys
 from contextlib import suppress
 from errno import EFBIG, EINVAL
+from time import time
 
 from agent_hooks.errors import SettingsError
 
@@ -15,6 +16,7 @@ NAME = "agent-hooks"
 _CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else (".config",)
 # The prefix and suffix of temporary file names.
 _TEMPORARY = (".agent-hooks-", ".new")
+_ABANDONED = 3600.0  # seconds after which nobody writes a temporary file any more
 # The folder of the user's configuration that takes precedence over the environment's.
 _chosen: tuple[str, ...] = ()
 _is_command = False
@@ -102,65 +104,54 @@ def managed_dir() -> str:
 
 def read_regular(path: str, limit: int) -> bytes:
     """Return a regular file of at most ``limit`` bytes. Raises ``OSError``, also for pipes and devices."""
+    return read_with_status(path, limit)[0]
+
+
+def read_with_status(path: str, limit: int) -> tuple[bytes, os.stat_result]:
+    """Return the content of a regular file and its status; as ``read_regular``."""
+    irregular = OSError(EINVAL, "it is not a regular file")
+    if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may do something
+        raise irregular
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise OSError(EINVAL, "it is not a regular file")
+            raise irregular
         data = file.read(limit + 1) if status.st_size <= limit else b""
         if len(data) > limit or status.st_size > limit:
-            raise OSError(EFBIG, f"it is larger than {limit // 1024} KiB")
-        return data
+            raise OSError(EFBIG, f"it is larger than {limit / 2**20:g} MiB")
+        return data, status
 
 
 def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
-    """Replace a file atomically and durably; temporary files of killed writers are removed."""
+    """Replace a file atomically and durably; temporary files that killed writers left are removed after an hour."""
     from tempfile import mkstemp
 
     folder = os.path.dirname(path)
     _remove_left_behind(folder)
-    while True:
-        descriptor, temporary = mkstemp(dir=folder, prefix=_TEMPORARY[0], suffix=_TEMPORARY[1])
-        held = os.dup(descriptor)
-        lock_file(held)
-        if os.fstat(held).st_nlink:  # no other process removed it before the lock
-            break
-        os.close(descriptor)
-        os.close(held)
+    descriptor, temporary = mkstemp(dir=folder, prefix=_TEMPORARY[0], suffix=_TEMPORARY[1])
     try:
         with open(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, mode)
-        if os.name == "nt":  # where an open file cannot be renamed
-            os.close(held)
-            held = -1
         os.replace(temporary, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)  # the disk may be full
         raise
-    finally:
-        if held >= 0:
-            os.close(held)
     sync_folder(folder)
 
 
 def _remove_left_behind(folder: str) -> None:
-    """Remove the unlocked temporary files of ``folder``: the system unlocks those of killed writers."""
-    if os.name == "nt":  # without such locks
-        return
-    for name in os.listdir(folder):
-        if name.startswith(_TEMPORARY[0]) and name.endswith(_TEMPORARY[1]):
-            path = os.path.join(folder, name)
-            with suppress(OSError):
-                descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-                try:
-                    if lock_file(descriptor, wait=False):
-                        os.unlink(path)
-                finally:
-                    os.close(descriptor)
+    """Remove the old temporary files of ``folder``, whose writers were killed."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.startswith(_TEMPORARY[0]) and entry.name.endswith(_TEMPORARY[1]):
+                with suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < time() - _ABANDONED:
+                        os.unlink(entry.path)
 
 
 def lock_file(descriptor: int, *, wait: bool = True) -> bool:

@@ -17,7 +17,7 @@ from .folders import state_dir
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from sqlite3 import Connection, OperationalError
+    from sqlite3 import Connection
 
 KEEP_SECONDS = 30 * 24 * 3600.0
 BUSY_SECONDS = 5.0
@@ -121,24 +121,16 @@ class Store:
                 connection.execute("COMMIT")
             finally:
                 connection.close()  # rolls back an open transaction
-        except sqlite3.OperationalError as error:
+        except (sqlite3.DatabaseError, OSError, UnicodeError) as error:
+            remedy = "Its folder must be writable, not full and local; AGENT_HOOKS_STATE_DIR names another one."
             if _is_busy(error):
-                remedy = (
-                    f"Another process has kept it locked for {self._busy_seconds:g} s; end that process, or try again."
-                )
-            else:
-                remedy = "Its folder must be writable, not full and local; AGENT_HOOKS_STATE_DIR names another one."
-            raise self._unusable(error, remedy) from error
-        except sqlite3.DatabaseError as error:
-            raise self._unusable(error, "Move the file away; counting then starts again from 0.") from error
-        except (OSError, UnicodeError) as error:
-            remedy = "Its folder must be writable; AGENT_HOOKS_STATE_DIR names another one."
-            raise self._unusable(error, remedy) from error
+                remedy = f"Another process has kept it locked for {self._busy_seconds:g} s; end it, or try again."
+            elif isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
+                remedy = "Move the file away; counting then starts again from 0."
+            raise StoreError(f"The store {self.path} cannot be used: {error}. {remedy}") from error
 
     def _open(self) -> Connection:
         """Return a ready connection, retrying while another process initialises the file."""
-        import sqlite3
-
         deadline = monotonic() + self._busy_seconds
         while True:
             connection = self._connect(max(0.0, deadline - monotonic()))
@@ -147,7 +139,7 @@ class Store:
                 return connection
             except BaseException as error:
                 connection.close()
-                if not isinstance(error, sqlite3.OperationalError) or not _is_busy(error) or monotonic() >= deadline:
+                if not _is_busy(error) or monotonic() >= deadline:
                     raise
             sleep(0.01)
 
@@ -178,9 +170,6 @@ class Store:
                 "set AGENT_HOOKS_STATE_DIR to a folder on a local disk."
             )
         connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
-
-    def _unusable(self, error: Exception, remedy: str) -> StoreError:
-        return StoreError(f"The store {self.path} cannot be used: {error}. {remedy}")
 
 
 class MemoryStore:
@@ -223,7 +212,7 @@ class MemoryStore:
             del self._counters[oldest]
 
 
-def _is_busy(error: OperationalError) -> bool:
+def _is_busy(error: BaseException) -> bool:
     """Whether another connection is in the way (SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL and their variants)."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (5, 6, 15)
 

@@ -8,7 +8,6 @@ from agent_hooks.errors import BadJSONError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
 MAX_DEPTH = 64
@@ -60,15 +59,8 @@ def _finite(digits: str) -> float:
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
-    containers = _containers([value])
-    for _ in range(levels):
-        if not containers:
-            return False
-        containers = _containers(
-            inner for each in containers for inner in (each.values() if isinstance(each, dict) else each)
-        )
-    return bool(containers)
-
-
-def _containers(values: Iterable[Any]) -> list[Any]:
-    return [value for value in values if isinstance(value, (dict, list))]
+    """Whether more than ``levels`` objects and lists are in each other."""
+    if not isinstance(value, (dict, list)):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner if isinstance(each, (dict, list)))

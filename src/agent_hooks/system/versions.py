@@ -4,7 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from typing import Any
 
 
 def unmet(distribution: str, version: str, requirements: Iterable[str]) -> str:
@@ -21,28 +22,24 @@ def unmet(distribution: str, version: str, requirements: Iterable[str]) -> str:
 
 def is_satisfied(version: str, specifier: str) -> bool:
     """Whether ``version`` satisfies ``specifier``, by release numbers; unreadable clauses count as satisfied."""
+    import operator
     import re
 
+    tests: dict[str, Callable[[Any, Any], Any]] = {"==": operator.eq, "===": operator.eq, "!=": operator.ne}
+    tests |= {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
     have = _release(version)
     for clause in specifier.split(","):
         found = re.fullmatch(r"\s*(~=|===?|!=|<=?|>=?)\s*v?(\d[\w.+!-]*?)(\.\*)?\s*", clause)
         if found is None:
             continue
-        operator, wanted, is_prefix = found.groups()
-        want = _release(wanted)
-        begins = have[: len(want)] == want
-        same = begins if is_prefix else _trim(have) == _trim(want)
-        is_met = {
-            "~=": _trim(have) >= _trim(want) and have[: len(want) - 1] == want[:-1],
-            "==": same,
-            "===": same,
-            "!=": not same,
-            "<": _trim(have) < _trim(want),
-            "<=": _trim(have) <= _trim(want),
-            ">": _trim(have) > _trim(want),
-            ">=": _trim(have) >= _trim(want),
-        }
-        if not is_met[operator]:
+        want = _release(found[2])
+        width = len(want) if found[3] else max(len(have), len(want))
+        pair = [(*release, *(0,) * width)[:width] for release in (have, want)]
+        if found[1] == "~=":
+            is_met = pair[0] >= pair[1] and have[: len(want) - 1] == want[:-1]
+        else:
+            is_met = tests[found[1]](*pair)
+        if not is_met:
             return False
     return True
 
@@ -53,9 +50,3 @@ def _release(version: str) -> tuple[int, ...]:
 
     found = re.match(r"\d+(?:\.\d+)*", version.rpartition("!")[2])
     return tuple(int(part) for part in found[0].split(".")) if found else ()
-
-
-def _trim(release: tuple[int, ...]) -> tuple[int, ...]:
-    while release and release[-1] == 0:
-        release = release[:-1]
-    return release

@@ -16,7 +16,7 @@ from agent_hooks.shell.walk import nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 # The key of the top of the repository among the variables.
 TOP = "git rev-parse --show-toplevel"
@@ -25,7 +25,7 @@ _MAX_DEPTH = 5
 _MAX_PROGRAMS = 10_000
 _GLOB = re.compile(r"[*?]|\[.+\]")
 _OWN_PATH = frozenset(("0", "BASH_SOURCE"))
-_DECLARING = frozenset("export local declare readonly typeset".split())
+_ASSIGNMENT = re.compile(r"(\w+)=(.*)", re.DOTALL)
 
 
 class Argument:
@@ -37,29 +37,28 @@ class Argument:
         self.text = text
         self.raw = raw
 
+    def __str__(self) -> str:
+        return self.raw if self.text is None else self.text
+
 
 class Invocation:
     """A program that a command runs.
 
     ``arguments``: the program and its arguments without wrapper programs; ``wrappers``: the arguments before them;
-    ``reads`` and ``writes``: the files of its redirections; ``documents``: the texts of its here-documents, None for
-    computed ones.
+    ``documents``: its here-documents and here-strings.
     """
 
-    __slots__ = ("arguments", "documents", "reads", "wrappers", "writes")
+    __slots__ = ("arguments", "documents", "wrappers")
 
-    def __init__(self, arguments: Sequence[Argument]) -> None:
-        words = [argument.text or argument.raw for argument in arguments]
-        start = len(words) - len(unwrapped(words))
+    def __init__(self, arguments: Sequence[Argument], documents: Sequence[Argument]) -> None:
+        start = len(arguments) - len(unwrapped([str(argument) for argument in arguments]))
         self.wrappers = arguments[:start]
         self.arguments = arguments[start:]
-        self.reads: list[Argument] = []
-        self.writes: list[Argument] = []
-        self.documents: list[str | None] = []
+        self.documents = documents
 
     @property
     def program(self) -> Argument:
-        """The program."""
+        """The program, empty if a wrapper such as ``exec`` runs none."""
         return self.arguments[0] if self.arguments else Argument("", "")
 
     @property
@@ -68,101 +67,98 @@ class Invocation:
         name = name_of(self.program.text or "")
         return name.partition("@")[0] or name
 
-    @property
-    def words(self) -> list[str]:
-        """The arguments as strings, computed ones in their spelling."""
-        return [argument.text if argument.text is not None else argument.raw for argument in self.arguments]
-
 
 class CommandWords:
     """The invocations of a command, with those in substitutions, ``bash -c``, ``eval`` and here-documents for shells.
 
-    ``values``: the known variables. ``assigned``: the values that the command assigns. ``lists``: the values of its
-    loops.
+    ``values``: the known variables. ``others``: words that are no arguments of the invocations: assigned values, words
+    of loops, operands of ``bash -c``. ``reads`` and ``writes``: the files of redirections.
+    ``is_readable``: whether all of it could be parsed.
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values = dict(values)
         self.invocations: list[Invocation] = []
-        self.assigned: list[Argument] = []
-        self.lists: list[Argument] = []
+        self.is_readable = True
+        self.others: list[Argument] = []
+        self.reads: list[Argument] = []
+        self.writes: list[Argument] = []
 
     def parse(self, text: str, depth: int = 0) -> None:
         """Add the invocations of a command line."""
-        if depth > _MAX_DEPTH or len(self.invocations) > _MAX_PROGRAMS:
+        if depth > _MAX_DEPTH or len(self.invocations) > _MAX_PROGRAMS or len(text) > MAX_LENGTH:
             return
-        found = list(nodes(parse(text)))
         kinds = (syntax.Simple, syntax.For, syntax.Group, syntax.Unreadable)
-        for node in sorted((each for each in found if isinstance(each, kinds)), key=lambda each: int(each.start)):
+        found = [node for node in nodes(parse(text)) if isinstance(node, kinds)]
+        for node in sorted(found, key=lambda node: int(node.start)):  # assignments before their uses
             if isinstance(node, syntax.Unreadable):
-                self.assigned.append(Argument(node.text, node.text))
-                continue
-            if isinstance(node, syntax.For):
-                self.lists += map(self._argument, node.words or ())
-            if not isinstance(node, syntax.Simple):
-                self.add([], getattr(node, "redirects", ()), depth)
-                continue
-            for assignment in node.assignments:
-                self.assigned += map(self._argument, assignment.items or ())
-                self._assign(assignment.name, assignment.value)
-            if node.words and self.value(node.words[0]) in _DECLARING:
-                for word in node.words[1:]:
-                    self._declare(word)
-            self.add([*map(self._argument, node.words)], node.redirects, depth)
+                self.others.append(Argument(node.text, node.text))
+                self.is_readable = False
+            elif isinstance(node, syntax.For):
+                self.others += map(self.argument, node.words or ())
+            else:
+                documents = self._redirect(node.redirects)
+                if isinstance(node, syntax.Simple):
+                    for assignment in node.assignments:
+                        self.others += map(self.argument, assignment.items or ())
+                        self._assign(assignment.name, self.argument(assignment.value))
+                    self.add([*map(self.argument, node.words)], documents, depth)
 
-    def _argument(self, word: syntax.Word) -> Argument:
-        return Argument(self.value(word), spelled(word))
-
-    def add(self, arguments: Sequence[Argument], redirects: Iterable[syntax.Redirect] = (), depth: int = 0) -> None:
-        """Add a program with its arguments, and the commands that it passes to a shell."""
-        invocation = Invocation(arguments)
+    def _redirect(self, redirects: list[syntax.Redirect]) -> list[Argument]:
+        """Add the files of redirections and return the here-documents."""
+        documents = []
         for redirect in redirects:
-            target = self._argument(redirect.target)
+            target = self.argument(redirect.target)
             if redirect.operator in ("<<", "<<<"):
-                invocation.documents.append(target.text)
+                documents.append(target)
             elif redirect.operator in ("<", "<>"):
-                invocation.reads.append(target)
+                self.reads.append(target)
             elif not redirect.operator.endswith("&"):
-                invocation.writes.append(target)
-        self.invocations.append(invocation)
-        text = command_line(invocation.words) or command_line([each.raw for each in invocation.wrappers])
-        if text:
-            self.parse(text, depth + 1)
-        if invocation.name in SHELLS:
-            for document in filter(None, invocation.documents):
-                self.parse(document, depth + 1)
+                self.writes.append(target)
+        return documents
 
-    def _assign(self, name: str, word: syntax.Word) -> None:
-        value = self.value(word)
-        self.assigned.append(Argument(value, f"{name}={spelled(word)}"))
-        if value is None or len(value) > MAX_LENGTH:
+    def add(self, arguments: Sequence[Argument], documents: Sequence[Argument] = (), depth: int = 0) -> None:
+        """Add a program with its arguments, or the commands that these pass to a shell."""
+        words = [str(argument) for argument in arguments]
+        if not words:
+            return
+        invocation = Invocation(arguments, documents)
+        if text := command_line(words) or command_line([str(each) for each in invocation.arguments]):
+            self.others += [each for each, word in zip(arguments, words, strict=True) if word != text][1:]
+            self.parse(text, depth + 1)
+        else:
+            self.invocations.append(invocation)
+        if invocation.name in ("export", "local", "declare", "readonly", "typeset"):
+            for argument in invocation.arguments[1:]:
+                if assigned := _ASSIGNMENT.fullmatch(str(argument)):
+                    self._assign(assigned[1], Argument(argument.text and assigned[2], assigned[2]))
+        if invocation.name in SHELLS:
+            for document in documents:
+                self.parse(document.text or "", depth + 1)
+
+    def _assign(self, name: str, value: Argument) -> None:
+        self.others.append(Argument(value.text, f"{name}={value.raw}"))
+        if value.text is None or len(value.text) > MAX_LENGTH:
             self.values.pop(name, None)
         else:
-            self.values[name] = value
+            self.values[name] = value.text
 
-    def _declare(self, word: syntax.Word) -> None:
-        first = word[0] if word else ""
-        if isinstance(first, syntax.Bare) and "=" in first.text:
-            name, _, rest = first.text.partition("=")
-            self._assign(name, [syntax.Bare(rest), *word[1:]] if rest else word[1:])
+    def argument(self, word: syntax.Word) -> Argument:
+        """Return a word of the syntax tree with its value."""
+        return Argument(self._value(word), _spelled(word))
 
-    def value(self, word: syntax.Word) -> str | None:
-        """Return the value of a word of the syntax tree, None if it is unknown."""
+    def _value(self, word: syntax.Word) -> str | None:
         text = ""
         for number, part in enumerate(word):
-            value: str | None
+            value: str | None = None
             if isinstance(part, str):
                 value = part
-            elif isinstance(part, syntax.Bare):
-                value = None if _GLOB.search(part.text) else part.text
-                if number == 0 and value and value.startswith("~"):
-                    value = os.path.expanduser(value)
+            elif isinstance(part, syntax.Bare) and not _GLOB.search(part.text):
+                value = os.path.expanduser(part.text) if number == 0 else part.text
             elif isinstance(part, syntax.Parameter):
                 value = self._parameter(part)
             elif isinstance(part, syntax.Substitution):
                 value = self._substituted(part.body)
-            else:
-                value = None
             if value is None or len(text) + len(value) > MAX_LENGTH:
                 return None
             text += value
@@ -179,24 +175,22 @@ class CommandWords:
     def _substituted(self, body: syntax.Node) -> str | None:
         """Return the output of ``pwd``, ``cd … && pwd``, ``dirname …`` and ``git rev-parse --show-toplevel``."""
         inner = [item.node for item in body.items] if isinstance(body, syntax.Sequence) else []
-        commands = [[self.value(word) for word in node.words] for node in inner if isinstance(node, syntax.Simple)]
-        commands = [[word for word in command if word != "--"] for command in commands]
-        if not commands or len(commands) < len(inner) or any(None in command or not command for command in commands):
-            return None
-        last = " ".join(word or "" for word in commands[-1])
-        if len(commands) == 1 and last in ("pwd", "pwd -P"):
-            return self.values.get("PWD")
-        if len(commands) == 1 and last == TOP:
-            return self.values.get(TOP)
-        first, *rest = commands[0]
-        if len(commands) == 1 and first == "dirname" and len(rest) == 1:
-            return os.path.dirname(rest[0] or "")
-        if len(commands) == 2 and first == "cd" and len(rest) == 1 and last in ("pwd", "pwd -P"):
-            return rest[0]
+        commands = [[self._value(word) for word in node.words] for node in inner if isinstance(node, syntax.Simple)]
+        match (
+            [[word for word in command if word != "--"] for command in commands] if len(commands) == len(inner) else []
+        ):
+            case [["pwd"] | ["pwd", "-P"]]:
+                return self.values.get("PWD")
+            case [["git", "rev-parse", "--show-toplevel"]]:
+                return self.values.get(TOP)
+            case [["dirname", str(path)]]:
+                return os.path.dirname(path)
+            case [["cd", str(path)], ["pwd"] | ["pwd", "-P"]]:
+                return path
         return None
 
 
-def spelled(word: syntax.Word) -> str:
+def _spelled(word: syntax.Word) -> str:
     """Format a word of the syntax tree for a message: parameters by their names, substitutions as ``$(…)``."""
     text = ""
     for part in word:
@@ -205,7 +199,7 @@ def spelled(word: syntax.Word) -> str:
         elif isinstance(part, syntax.Bare):
             text += part.text
         elif isinstance(part, syntax.Parameter):
-            rest = part.operator + "".join(map(spelled, part.arguments))
+            rest = part.operator + "".join(map(_spelled, part.arguments))
             text += f"${{{part.name}{rest}}}" if rest else f"${part.name}"
         else:
             text += "$(…)"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from errno import EFBIG, EINVAL
 from hashlib import sha256
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.formats.findings import RESTORED, ConfigFinding
-from agent_hooks.model.values import FrozenDict
+from agent_hooks.model.values import FrozenDict, Value
+from agent_hooks.system.folders import read_with_status
 from agent_hooks.system.paths import is_below
 
 from .manifest import ConfFile, ManifestFile, Project
@@ -70,15 +72,12 @@ class _RefusedError(Exception):
         self.remedy = remedy
 
 
-class _Bytes:
+class _Bytes(Value):
     """A file that was read: its bytes, permission bits and real path."""
 
-    __slots__ = ("data", "mode", "real")
-
-    def __init__(self, data: bytes, mode: int, real: str) -> None:
-        self.data = data
-        self.mode = mode
-        self.real = real
+    data: bytes
+    mode: int
+    real: str
 
 
 class _Reader:
@@ -94,25 +93,16 @@ class _Reader:
         self.findings: list[ConfigFinding] = []
         self._scripts: dict[str, str] = {}
         self._contents: dict[str, _Bytes] = {}
-        self._noted: set[tuple[str, str]] = set()
 
     def project(self) -> Project:
         """Return the project."""
-        return Project(
-            root=self.root,
-            files=tuple(self.files.values()),
-            reads=tuple(self.reads),
-            skills=tuple(self.skills),
-            confs=tuple(self.confs),
-            findings=tuple(self.findings),
-        )
+        found = {name: tuple(getattr(self, name)) for name in ("reads", "skills", "confs", "findings")}
+        return Project(root=self.root, files=tuple(self.files.values()), **found)
 
     def note(self, kind: str, path: str, message: str, remedy: str, **fields: Any) -> None:
         """Add a finding about a file, once."""
         found = ConfigFinding(kind=kind, path=path, message=message, remedy=remedy, **fields)
-        facts = found.id, str(found)
-        if facts not in self._noted:
-            self._noted.add(facts)
+        if found not in self.findings:
             self.findings.append(found)
 
     # -- files -----------------------------------------------------------------------------------------------------
@@ -195,7 +185,7 @@ class _Reader:
         absolute = os.path.join(self.root, path)
         is_skill = path.rpartition("/")[2] == SKILL
         found = read_skill(read.data, path=absolute, project_dir=self.root, kind="skill" if is_skill else "agent")
-        if found.entries or found.findings:
+        if found.part or found.findings:
             self._keep(found, path, read, self.root, kind="skill")
 
     def _keep(self, read: ReadFile, path: str, read_bytes: _Bytes, folder: str, kind: str = "settings") -> None:
@@ -327,11 +317,8 @@ class _Reader:
 def _may_be_ours(pyproject: bytes) -> bool:
     """Whether a pyproject.toml may have our table or a misspelt one; most have none, and need no parser."""
     text = pyproject.lower()
-    if b"agent" not in text and b"hooks" not in text:
-        return False
-    headers = [line for line in text.splitlines() if line.lstrip().startswith(b"[")]
-    is_misplaced = any(header.translate(None, b"[ \t\"'").startswith(b"hooks.") for header in headers)
-    return b"agent_hooks" in pyproject or is_misplaced or any(b"agent" in header for header in headers)
+    headers = [line.translate(None, b"[ \t\"'") for line in text.splitlines() if line.lstrip().startswith(b"[")]
+    return b"agent_hooks" in text or any(b"agent" in line or line.startswith(b"hooks.") for line in headers)
 
 
 def _is_large(path: str) -> bool:
@@ -344,25 +331,11 @@ def _is_large(path: str) -> bool:
 def _bytes_of(real: str, limit: int) -> _Bytes:
     """Read a regular file at a real path. Raises ``_RefusedError``."""
     try:
-        # Opening something else, such as a pipe or a device, may wait or do something.
-        if not stat.S_ISREG(os.lstat(real).st_mode):
-            raise _RefusedError("not-honoured", "It is not a regular file.", "Put a file in its place, or remove it.")
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(real, flags)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise _RefusedError("not-honoured", "It is not a regular file.", "Put a file in its place.")
-            chunks, size = [], 0
-            while size <= limit and (chunk := os.read(descriptor, min(limit + 1 - size, MAX_BYTES))):
-                chunks.append(chunk)
-                size += len(chunk)
-        finally:
-            os.close(descriptor)
+        data, status = read_with_status(real, limit)
     except OSError as error:
+        is_usable = error.errno not in (EINVAL, EFBIG)
+        kind, remedy = ("unreadable", "Make it readable") if is_usable else ("not-honoured", "Put another in its place")
         raise _RefusedError(
-            "unreadable", f"It cannot be read: {error.strerror or error}.", "Make it readable, or remove it."
+            kind, f"It cannot be read: {error.strerror or error}.", f"{remedy}, or remove it."
         ) from error
-    if size > limit:
-        raise _RefusedError("not-honoured", f"It is larger than {limit // MAX_BYTES} MiB.", "Make it smaller.")
-    return _Bytes(b"".join(chunks), stat.S_IMODE(status.st_mode), real)
+    return _Bytes(data=data, mode=stat.S_IMODE(status.st_mode), real=real)

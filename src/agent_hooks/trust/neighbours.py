@@ -1,4 +1,4 @@
-"""The modules that a Python script imports from its own folder, found by static analysis.
+"""The modules that Python code imports from the folder of its script, found by static analysis.
 
 Python searches the folder of a script before the standard library. So a new file beside a script can replace any module
 that the script imports, or that the standard library imports for it.
@@ -10,85 +10,110 @@ import os
 import re
 import sys
 from collections import deque
+from contextlib import suppress
 
 from agent_hooks.system.paths import is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterator
 
-_IMPORT = re.compile(
-    r"\bfrom[ \t]+(?P<package>\.*[\w.]*)[ \t]+import[ \t]*(?:\((?P<many>[^)]*)\)|(?P<taken>[\w ,\t]*))"
-    r"|\bimport[ \t]+(?P<modules>[\w.]+(?:[ \t]+as[ \t]+\w+)?(?:[ \t]*,[ \t]*[\w.]+(?:[ \t]+as[ \t]+\w+)?)*)"
-    r"""|\b(?:__import__|import_module)\(\s*['"](?P<called>[\w.]+)['"]"""
-)
-_COMMENT = re.compile(r"#[^\n]*")
 _ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
+# Modules of the standard library that run other code.
+_RUNNING_OTHERS = frozenset(
+    "asyncio cProfile code doctest idlelib pdb profile pydoc runpy timeit trace unittest".split()
+)
+_IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\)|[\w., \t]+))", re.MULTILINE)
 # More than any script imports from its own folder; further files are not followed.
 _MAX_FILES = 500
 
 
-def imported_beside(script: str, code: bytes, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
-    """Return the files and folders that satisfy the imports of ``script``, by path; the content of a folder is None.
+def imported_beside(
+    folder: str, code: bytes, read: Callable[[str], bytes], *, standard: bool = True
+) -> dict[str, bytes | None]:
+    """Return the files and folders in ``folder`` that satisfy the literal imports of ``code``, and of the modules so
+    found, by path; the content of a folder is None.
 
-    These are the literal imports of the script and of the modules found, in the folder of the script and its packages,
-    and every file with the name of a standard module. ``read``: returns the content of a file.
+    ``read``: returns the content of a file. ``standard``: include files with the names of standard modules.
     """
-    folder = os.path.dirname(os.path.realpath(script))
     found: dict[str, bytes | None] = {}
-    waiting = deque([(script, code)])
+    waiting = deque([(folder, code)])
     listings: dict[str, dict[str, list[str]]] = {}
-
-    def take(path: str) -> None:
-        if path in found or len(found) >= _MAX_FILES:
-            return
-        found[path] = None if os.path.isdir(path) else read(path)
-        if path.endswith((".py", ".pyw")):
-            waiting.append((path, found[path] or b""))
 
     def importable(directory: str) -> dict[str, list[str]]:
         if directory not in listings:
             listings[directory] = _importable(directory)
         return listings[directory]
 
-    for name in sys.stdlib_module_names.intersection(importable(folder)):
-        for path in importable(folder)[name]:
-            # A folder without an ``__init__.py`` does not replace a module.
-            for file in importable(path).get("__init__", []) if os.path.isdir(path) else [path]:
-                take(file)
     while waiting:
-        module, content = waiting.popleft()
-        for base, name in _imported(module, content, folder):
+        package, content = waiting.popleft()
+        for base, name in _imported(content, folder, package):
+            if not standard and name.partition(".")[0] in sys.stdlib_module_names:
+                continue
             directories = [base]
             for part in filter(None, name.split(".")):
                 paths = [path for each in directories for path in importable(each).get(part, [])]
                 directories = [path for path in paths if os.path.isdir(path)]
                 initial = [path for each in directories for path in importable(each).get("__init__", [])]
                 for path in (*paths, *initial):
-                    take(path)
-    found.pop(os.path.realpath(script), None)
+                    if path in found or len(found) >= _MAX_FILES:
+                        continue
+                    found[path] = None if os.path.isdir(path) else read(path)
+                    if path.endswith((".py", ".pyw")):
+                        waiting.append((os.path.dirname(path), found[path] or b""))
     return found
 
 
-def _imported(module: str, code: bytes, folder: str) -> Iterator[tuple[str, str]]:
-    """Yield the dotted names that a module imports, each with the folder to search."""
-    text = code.decode("utf-8", "replace").replace("\\\n", " ")
-    for each in _IMPORT.finditer(text):
-        if each["package"] is not None:
-            package = each["package"].lstrip(".")
-            level = len(each["package"]) - len(package)
-            base = folder if not level else os.path.dirname(module)
-            for _ in range(level - 1):
+def standard_names(folder: str) -> str:
+    """Return imports of the files in ``folder`` that replace modules of the standard library."""
+    names = _importable(folder)
+    # A folder without an ``__init__.py`` does not replace a module.
+    replacing = (
+        name
+        for name in sys.stdlib_module_names.intersection(names)
+        if any(not os.path.isdir(path) or "__init__" in _importable(path) for path in names[name])
+    )
+    return "".join(f"import {name}\n" for name in replacing)
+
+
+def is_standard(module: str) -> bool:
+    """Whether a module is in the standard library and runs no other code."""
+    first = module.partition(".")[0]
+    return first in sys.stdlib_module_names and first not in _RUNNING_OTHERS
+
+
+def _parsed(code: bytes) -> ast.Module:
+    """Parse a module; of one in the syntax of another version of Python only the import statements."""
+    import ast
+
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        module = ast.Module([], [])
+    for statement in _IMPORT.findall(code.decode("utf-8", "replace").replace("\\\n", " ")):
+        with suppress(SyntaxError, ValueError):
+            module.body += ast.parse(statement).body
+    return module
+
+
+def _imported(code: bytes, folder: str, package: str) -> Iterator[tuple[str, str]]:
+    """Yield the dotted names that a module in the folder ``package`` imports, each with the folder to search."""
+    import ast
+
+    for node in ast.walk(_parsed(code)):
+        if isinstance(node, ast.Import):
+            yield from ((folder, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package if node.level else folder
+            for _ in range(node.level - 1):
                 base = os.path.dirname(base)
-            if not is_below(base, folder):
-                continue
-            yield base, package
-            taken = _COMMENT.sub("", each["many"]) if each["many"] is not None else each["taken"]
-            for name in filter(None, map(str.strip, taken.split(","))):
-                yield base, f"{package}.{name.split()[0]}"
-        else:
-            for name in (each["modules"] or each["called"]).split(","):
-                yield folder, name.split()[0]
+            if is_below(base, folder):
+                yield from ((base, f"{node.module or ''}.{alias.name}") for alias in node.names)
+        elif isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+            called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            if called in ("__import__", "import_module") and isinstance(node.args[0].value, str):
+                yield folder, node.args[0].value
 
 
 def _importable(directory: str) -> dict[str, list[str]]:

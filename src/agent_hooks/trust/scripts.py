@@ -9,45 +9,31 @@ from __future__ import annotations
 
 import os
 import re
-import sys
+import stat
 from hashlib import sha256
 
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.system.paths import is_below
 
-from .command_programs import (
-    Interpreted,
+from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
+from .known_programs import (
+    code_files,
+    files_to_run,
     grows,
-    handled_arguments,
-    is_data,
-    is_interpreter,
+    interpreted,
     is_python,
-    modules_of,
-    run_files,
-    runs_input,
+    only_reads,
     unseen_task,
     written_files,
 )
-from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
-from .neighbours import imported_beside
-from .script_files import (
-    SYSTEM_FOLDERS,
-    content_of,
-    imported_names,
-    is_pythons_own,
-    is_systems,
-    language_of,
-    paths_of,
-    python_code_in,
-)
+from .neighbours import imported_beside, is_standard, standard_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator
 
     from agent_hooks.formats.entry import HookEntry
-
 
 _MAX_FOREIGN_SCRIPT = 1024 * 1024
 _MAX_FOLDERS = 20
@@ -55,14 +41,18 @@ _MAX_SHOWN = 100
 _VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)", re.ASCII)
 # File names in code and in command lines within arguments.
 _TOKEN = re.compile(r"[\w./~@%+:,-]+")
-# Code that runs another program, or other code.
-_RUNS_MORE = re.compile(
-    r"\b(exec\w*|eval|system2?|popen|Popen|\w*spawn\w*|subprocess|child_process|importlib|__import__|runpy)\b|\bqx\b|%x"
+# A Python script that runs ``python -c`` or ``python -m``.
+_RUNS_PYTHON = re.compile(
+    rb"""(?:sys\.executable|['"](?:python|pypy)[0-9.]*['"])\s*,\s*['"]-[a-zA-Z]*[cm]['"]|python[0-9.]* -[cm] """
 )
+# The assignment of a variable that makes even a reading program run a file, such as ``BASH_ENV`` or ``NODE_OPTIONS``.
+_LOADS_CODE = re.compile(r"(\w*ENV|(LD|DYLD)_\w+|\w*OPT(ION)?S|\w+_(CONFIG|PATH|CONFIG_PATH|STARTUP))=")
+_MAX_DEPTH = 3  # of scripts that run scripts
 _MAIN = ("__main__.py", "index.js")  # the files that an interpreter runs when its argument is a folder
+# Files of a package manager change with every update and are no part of a project's policy.
+_SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/lib", "/System/", "/nix/store/", "/opt/homebrew/")
 _WRITE_OUT = 'Name the script itself, as "$CLAUDE_PROJECT_DIR"/…, or live with it: put the id of this into `ignore`.'
 _PUT_THERE = "Correct the path, or put the file there."
-_OWN_SCRIPT = "Put the code into a script of its own, and run that alone."
 
 
 def check_scripts(entry: HookEntry) -> dict[str, bytes]:
@@ -94,30 +84,30 @@ def python_variables(entry: HookEntry) -> dict[str, str]:
     """Return the environment variables that stop Python code of an entry from importing modules of the working
     directory.
 
-    There are none for a project's entry with code that needs such modules, and none for a user's entry without code.
-    Code comes from ``-c``, ``-m`` or stdin, of the command or of a script that it runs. Scripts that the command runs
+    There are none for an entry without Python code (by ``-c``, ``-m`` or stdin, of the command or of a script that it
+    runs), and none for a project's with code that needs such modules, or that runs tests. Scripts that the command runs
     as well keep the folder that they import from.
     """
+    is_ours = entry.source in ("project", "skill")
     try:
         command = HookCommand(entry)
-        if command.is_ours:
-            return {"PYTHONSAFEPATH": "1"} if command.imports_only_installed() else {}
-        if command.has_cwd:
+        if command.has_cwd and not is_ours:
             return {}
-        has_code, folders = python_code_in(command.invocations, command.parse_script, command.starts)
+        has_code, folders = command.python_code_in(command.parsed)
+        has_code = has_code and not (is_ours and command.imports_beside())
     except SettingsError:  # too large to analyse
-        return {} if entry.source in ("project", "skill") else {"PYTHONSAFEPATH": "1"}
+        return {} if is_ours else {"PYTHONSAFEPATH": "1"}
     if not has_code:
         return {}
-    paths = {"PYTHONPATH": os.pathsep.join(folders)} if folders else {}
-    return {"PYTHONSAFEPATH": "1", **paths}
+    return {"PYTHONSAFEPATH": "1", **({"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders))} if folders else {})}
 
 
 class HookCommand:
     """The analysis of the command of a ``command`` entry, whose fields need not be valid.
 
     ``starts``: the folders that its relative paths may start from. ``written``: the paths of the files that it writes.
-    Raises ``SettingsError`` for a command that would take too long to analyse.
+    ``running``: the arguments that are programs or scripts to run. Raises ``SettingsError`` for a command that would
+    take too long to analyse.
     """
 
     def __init__(self, entry: HookEntry) -> None:
@@ -131,22 +121,23 @@ class HookCommand:
         if self.has_cwd:
             self.directory = os.path.join(entry.directory, os.path.expanduser(config["cwd"]))
         self.own = list(filter(None, dict.fromkeys((self.directory, entry.directory, entry.project_dir))))
-        self.added = _texts(config.get("scripts"))
-        self.ignored = _texts(config.get("ignore"))
-        self.parsed = CommandWords(self._values())
-        self._parse(config)
+        self.parsed = self._parse()
         self.invocations = self.parsed.invocations
-        arguments = [each for invocation in self.invocations for each in invocation.arguments]
-        tokens = (token for each in (*arguments, *self.parsed.assigned) for token in _tokens(each.text or ""))
-        folders = (path for token in dict.fromkeys(tokens) for path in paths_of(token, self.own) if os.path.isdir(path))
+        self.is_reading = self.parsed.is_readable and all(only_reads(each) for each in self.invocations)
+        words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
+        tokens = dict.fromkeys(token for each in words for token in _tokens(each.text or ""))
+        folders = [path for token in tokens for path in _paths(token, self.own) if os.path.isdir(path)]
         self.starts = list(dict.fromkeys((*self.own, *folders)))
         if len(self.starts) > _MAX_FOLDERS + len(self.own):
             raise SettingsError(f"The command names more than {_MAX_FOLDERS} folders.")
-        written = [each for invocation in self.invocations for each in written_files(invocation)]
-        self.written = {path for each in written for path in paths_of(each.text or "", self.starts)}
-        self.running = [each for invocation in self.invocations for each in run_files(invocation)]
+        written = [
+            *self.parsed.writes,
+            *(each for invocation in self.invocations for each in written_files(invocation)),
+        ]
+        self.written = {path for each in written for path in _paths(each.text or "", self.starts)}
+        self.running = list(files_to_run(self.invocations))
 
-    def _values(self) -> dict[str, str]:
+    def _parse(self) -> CommandWords:
         values = {
             "CLAUDE_PROJECT_DIR": self.project_dir or self.entry.directory,
             "CLAUDE_PLUGIN_ROOT": self.entry.plugin_root,
@@ -154,20 +145,17 @@ class HookCommand:
             "HOME": os.path.expanduser("~"),
             TOP: _top_of(self.directory) or self.project_dir,
         }
-        return {name: value for name, value in values.items() if value}
-
-    def _parse(self, config: Mapping[str, Any]) -> None:
-        command, args = config.get("command"), config.get("args")
-        texts = [command] if isinstance(command, str) else command if isinstance(command, (list, tuple)) else []
-        texts = [each for each in (*texts, *(args if isinstance(args, (list, tuple)) else ())) if isinstance(each, str)]
+        parsed = CommandWords({name: value for name, value in values.items() if value})
+        command, args = self.entry.config.get("command"), self.entry.config.get("args")
+        texts = _texts([command] if isinstance(command, str) else command) + _texts(args)
         if any(len(each) > MAX_LENGTH for each in texts):
             raise SettingsError(f"The command is longer than {MAX_LENGTH // 1024} KiB.")
         if isinstance(command, str) and not isinstance(args, (list, tuple)):
-            self.parsed.parse(command)
-        elif texts:
-            values = self.parsed.values
-            expanded = (_VARIABLE.sub(lambda found: values.get(found[1] or found[2], found[0]), each) for each in texts)
-            self.parsed.add([Argument(value, each) for value, each in zip(expanded, texts, strict=True)])
+            parsed.parse(command)
+        else:
+            known = lambda found: parsed.values.get(found[1] or found[2], found[0])  # noqa: E731
+            parsed.add([Argument(_VARIABLE.sub(known, each), each) for each in texts])
+        return parsed
 
     # -- existing files ------------------------------------------------------------------------------------------------
 
@@ -179,145 +167,147 @@ class HookCommand:
         """
         found: dict[str, None] = {}
         for argument in self.running:
-            for path in paths_of(argument.text or "", self.starts):
+            for path in _paths(argument.text or "", self.starts):
                 mains = (os.path.join(path, name) for name in _MAIN) if os.path.isdir(path) else (path,)
                 found.update(dict.fromkeys(each for each in mains if self._counts(argument.text or "", each)))
         for token in self._named():
-            for path in paths_of(token, self.starts):
-                if path not in self.written and self._counts(token, path):
+            for path in _paths(token, self.starts):
+                if not grows(token) and path not in self.written and self._counts(token, path):
                     found[path] = None
-        found.update(dict.fromkeys(path for paths in self._modules() for path in paths if os.path.isfile(path)))
-        found.update(dict.fromkeys(path for each in self.added for path in paths_of(each, self.own)[:1]))
-        ignored = {path for each in self.ignored for path in paths_of(each, self.own)}
-        return tuple(path for path in found if path not in ignored)
+        added, ignored = (_texts(self.entry.config.get(name)) for name in ("scripts", "ignore"))
+        found.update(dict.fromkeys(path for each in added for path in _paths(each, self.own)[:1]))
+        left_out = {path for each in ignored for path in _paths(each, self.own)}
+        return tuple(path for path in found if path not in left_out)
 
     def _named(self) -> Iterator[str]:
-        """Yield the literal names of files that other programs of the command may run."""
-        takes_input = self._runs_input()
+        """Yield the literal words of the command that may name files to run."""
+        if self.is_reading:
+            for argument in (each for invocation in self.invocations for each in code_files(invocation)):
+                yield from _tokens(argument.text or "")
+            wrappers = (each for invocation in self.invocations for each in invocation.wrappers)
+            for argument in (*self.parsed.others, *wrappers):
+                yield from _tokens(argument.text or "") if _LOADS_CODE.match(argument.raw) else ()
+            return
         for invocation in self.invocations:
-            wrappers = [each for each in invocation.wrappers if takes_input or "/" in (each.text or "")]
-            arguments = invocation.arguments if takes_input else handled_arguments(invocation)
-            reads = invocation.reads if takes_input or not is_data(invocation) else []
-            for argument in (*wrappers, *arguments, *reads):
-                yield from _tokens(argument.text or "", with_logs=takes_input)
-            for document in invocation.documents if takes_input or is_interpreter(invocation.name) else ():
-                yield from _tokens(document or "", with_logs=takes_input)
-        for argument in (*self.parsed.assigned, *(self.parsed.lists if takes_input else ())):
-            yield from _tokens(argument.text or "", with_logs=takes_input)
-
-    def _runs_input(self) -> bool:
-        """Whether the command runs output of programs, contents of data files, or a file that it writes itself."""
-        made = (path for each in self.running for path in paths_of(each.text or "", self.starts)[:1])
-        is_made = any(path in self.written for path in made)
-        return is_made or any(map(runs_input, self.invocations))
+            is_data = only_reads(invocation)
+            for argument in (*invocation.wrappers, *invocation.arguments):
+                yield from [argument.text or ""] if is_data else _tokens(argument.text or "")
+        documents = [each for invocation in self.invocations for each in invocation.documents]
+        for argument in (*self.parsed.others, *self.parsed.reads, *documents):
+            yield from _tokens(argument.text or "")
 
     def _counts(self, token: str, path: str) -> bool:
         if not os.path.isfile(path):
             return False
-        if self.project_dir and any(_is_inside(each, self.project_dir) for each in (path, os.path.realpath(path))):
+        if self._is_inside(path) or self._is_inside(os.path.realpath(path)):
             return True
-        return "/" in token and not is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
+        return "/" in token and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
+
+    def _is_inside(self, path: str) -> bool:
+        roots = {self.project_dir, os.path.realpath(self.project_dir)} if self.project_dir else ()
+        return any(is_below(path, root) for root in roots)
 
     def needed_files(self, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
-        """Return the files that the scripts need, by absolute path with the content; None for a folder.
+        """Return the files that scripts and code of the command need, by absolute path with the content; None for a
+        folder.
 
-        For a Python script these are modules of its own folder, see ``imported_beside``, for a shell script the files
-        that it sources by a literal path. ``read``: returns the content of a file.
+        For Python these are the modules that it imports literally from the folder of the script, or for code from the
+        working directory, and every file there with the name of a standard module. For a shell script these are the
+        files that it sources by a literal path. ``read``: returns the content of a file.
         """
         found: dict[str, bytes | None] = {}
-        paths = (path for each in self.running for path in paths_of(each.text or "", self.starts))
-        waiting = [path for path in dict.fromkeys(paths) if os.path.isfile(path) and not is_systems(path)]
+        if self.is_ours and self.imports_beside():  # else PYTHONSAFEPATH leaves the folder out
+            for text in (*self._codes(), standard_names(self.directory)):
+                found.update(imported_beside(self.directory, text.encode(), read))
+        waiting = [path for each in self.running for path in self._files(each)]
         for script in waiting:  # grows as it goes
             code = found.get(script) or read(script)
             if b"\0" in code:
                 continue
-            kind = language_of(script, code)
-            if kind != "shell":
-                found.update(imported_beside(script, code, read))
-            for path in self._sourced(script, code) if kind != "python" else ():
+            if not _is_shell(script, code):
+                folder = os.path.dirname(os.path.realpath(script))
+                for each in (code, standard_names(folder).encode()):
+                    found.update(imported_beside(folder, each, read))
+                found.pop(os.path.realpath(script), None)
+            for path in self._sourced(script, code) if not _is_python(script, code) else ():
                 if path not in found:
                     found[path] = read(path)
                     waiting.append(path)
         return found
 
+    def _files(self, argument: Argument) -> Iterator[str]:
+        for path in _paths(argument.text or "", self.starts):
+            if os.path.isfile(path) and not _is_systems(path):
+                yield path
+
     def _sourced(self, script: str, code: bytes) -> Iterator[str]:
         """Yield the paths of the files that a shell script sources."""
-        for invocation in self.parse_script(script, code).invocations:
+        for invocation in self._parse_script(script, code).invocations:
             if invocation.name in ("source", ".") and invocation.arguments[1:]:
-                yield from filter(os.path.isfile, paths_of(invocation.arguments[1].text or "", self.own))
+                yield from filter(os.path.isfile, _paths(invocation.arguments[1].text or "", self.own))
 
-    def parse_script(self, script: str, code: bytes) -> CommandWords:
-        """Return the invocations of a shell script."""
-        parsed = CommandWords({**self._values(), "0": script})
-        if len(code) <= MAX_LENGTH:
-            parsed.parse(code.decode("utf-8", "replace"))
+    def _parse_script(self, script: str, code: bytes) -> CommandWords:
+        parsed = CommandWords({**self.parsed.values, "0": script})
+        parsed.parse(code.decode("utf-8", "replace"))
         return parsed
 
     # -- missing files -------------------------------------------------------------------------------------------------
 
     def missing(self) -> tuple[str, ...]:
         """Return the absolute paths at which the command looks for scripts that do not exist: it would run them."""
-        found: dict[str, None] = {}
-        for argument in self.running:
-            for path in self._absent(argument.text or ""):
-                # Outside the project the command may run its own output. Inside, an agent may write the file first.
-                if path not in self.written or _is_inside(path, self.project_dir):
-                    found[path] = None
-        for paths in self._modules():
-            if not any(map(os.path.isfile, paths)):
-                found.update(dict.fromkeys(paths))
-        return tuple(found)
+        # Outside the project the command may run its own output. Inside, an agent may write the file first.
+        paths = (path for argument in self.running for path in self._absent(argument.text or ""))
+        return tuple(dict.fromkeys(each for each in paths if each not in self.written or self._is_inside(each)))
 
     def _absent(self, token: str) -> list[str]:
         """Return the paths at which the command looks for a script, if there is none."""
         if not token or "://" in token or "{}" in token or not self.own:
             return []
-        paths = paths_of(token, self.starts)
+        paths = _paths(token, self.starts)
         if any(map(os.path.exists, paths)):
             # A skill runs in the folder that has the file. A command that names folders may find it in any of them.
             is_elsewhere = self.entry.form != "skill" and self.starts == self.own and not os.path.exists(paths[0])
             paths = paths[:1] if is_elsewhere else []
-        in_project = [path for path in paths if self.project_dir and _is_inside(path, self.project_dir)]
-        return [path for path in paths if path in in_project or ("/" in token and not path.startswith(SYSTEM_FOLDERS))]
+        return [
+            path for path in paths if self._is_inside(path) or ("/" in token and not path.startswith(_SYSTEM_FOLDERS))
+        ]
 
     # -- Python --------------------------------------------------------------------------------------------------------
 
-    def _python_codes(self) -> Iterator[str | None]:
-        """Yield the Python code in the command, None for computed code; ``import x`` for ``-m x``."""
+    def _codes(self) -> Iterator[str]:
+        """Yield the literal Python code in the command; ``import x`` for ``-m x``."""
         for invocation in self.invocations:
-            reading = Interpreted(invocation)
-            if not is_python(invocation.name):
-                continue
-            yield from (f"import {module}" for module in modules_of(invocation) if is_pythons_own(module))
-            if reading.code is not None:
-                yield reading.code.text
-            elif reading.takes_input:
-                has_text = invocation.documents and not invocation.reads
-                yield from invocation.documents if has_text else [None]
+            kind, argument = interpreted(invocation)
+            if is_python(invocation.name) and kind == "code" and argument is not None:
+                yield argument.text or ""
+            elif is_python(invocation.name) and kind == "module":
+                yield f"import {argument}.__main__"
+            elif is_python(invocation.name) and kind == "stdin":
+                yield from (document.text or "" for document in invocation.documents)
 
-    def _modules(self) -> Iterator[list[str]]:
-        """Yield, for each module outside the standard library that Python code imports, its paths in the folder."""
-        codes = [code for code in self._python_codes() if code] if self.is_ours else []
-        for name in dict.fromkeys(name for code in codes for name in imported_names(code)):
-            first, *rest = name.split(".")
-            path = os.path.join(self.directory, first)
-            if first and first not in sys.stdlib_module_names and (not rest or os.path.isdir(path)):
-                path = os.path.join(path, *rest)
-                yield [f"{path}.py", os.path.join(path, "__init__.py")]
-
-    def imports_only_installed(self) -> bool:
-        """Whether the command runs Python code, and nothing in it needs modules of its folder."""
-        codes = list(self._python_codes())
-        if not codes or None in codes or any(os.path.isfile(path) for paths in self._modules() for path in paths):
-            return False
-        if any(_RUNS_MORE.search(code or "") for code in codes):
-            return False
-        return all(
-            Interpreted(each).script is None and all(map(is_pythons_own, modules_of(each)))
-            if is_python(each.name)
-            else is_data(each)
-            for each in self.invocations
+    def imports_beside(self) -> bool:
+        """Whether Python code in the command needs modules of the working directory, as far as can be seen."""
+        modules = [str(argument) for kind, argument in map(interpreted, self.invocations) if kind == "module"]
+        return not all(map(is_standard, modules)) or any(
+            imported_beside(self.directory, code.encode(), lambda _: b"", standard=False) for code in self._codes()
         )
+
+    def python_code_in(self, parsed: CommandWords, depth: int = 0) -> tuple[bool, list[str]]:
+        """Return whether Python code is run by ``-c``, ``-m`` or stdin, in scripts as well, and the folders of the
+        Python scripts.
+        """
+        kinds = [interpreted(each)[0] for each in parsed.invocations if is_python(each.name)]
+        has_code, folders = any(kind not in ("script", "") for kind in kinds), []
+        for path in (path for argument in files_to_run(parsed.invocations) for path in self._files(argument)):
+            code = _readable(path)
+            if _is_python(path, code):
+                folders.append(os.path.dirname(os.path.realpath(path)))
+                has_code = has_code or _RUNS_PYTHON.search(code) is not None
+            elif _is_shell(path, code) and b"py" in code and depth < _MAX_DEPTH:
+                inner_code, inner_folders = self.python_code_in(self._parse_script(path, code), depth + 1)
+                has_code = has_code or inner_code
+                folders += inner_folders
+        return has_code, folders
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
@@ -326,71 +316,87 @@ class HookCommand:
         files (``missing``). Neither blocks.
         """
         entry = self.entry
-        common: dict[str, Any] = {
-            "path": entry.path,
-            "line": entry.line,
-            "event": str(entry.event),
-            "matcher": entry.matcher,
-        }
         return tuple(
-            ConfigFinding(kind=kind, message=message, remedy=remedy, **common)
+            ConfigFinding(
+                kind=kind,
+                path=entry.path,
+                line=entry.line,
+                event=str(entry.event),
+                matcher=entry.matcher,
+                message=message,
+                remedy=remedy,
+            )
             for kind, message, remedy in dict.fromkeys(self._uncovered())
         )
 
     def _uncovered(self) -> Iterator[tuple[str, str, str]]:
         """Yield the kind, the message and the remedy of each part that the digest does not cover."""
-        for argument in self.running:
-            paths = self._absent(argument.text or "")
+        for run in self.running:
+            paths = self._absent(run.text or "")
             if paths and not any(os.path.lexists(path) or path in self.written for path in paths):
-                yield "missing", f"The command runs {_shown(argument.raw)}: there is no such file.", _PUT_THERE
-        takes_input = self._runs_input()
+                yield "missing", f"The command runs {_shown(run.raw)}: there is no such file.", _PUT_THERE
+        unseen = []
+        if not self.is_reading:
+            words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
+            unseen = [f"Which file {_shown(each.raw)} is" for each in words if _is_computed_path(each)]
         for invocation in self.invocations:
-            for argument in invocation.arguments if takes_input else handled_arguments(invocation):
-                if _is_unseen_path(argument) or (argument.raw == "{}" and argument in self.running):
-                    yield _not_covered(f"Which file {_shown(argument.raw)} is")
+            kind, argument = interpreted(invocation)
+            if kind == "script" and str(argument) == "{}":
+                unseen.append("Which file `{}` is")
             if task := unseen_task(invocation):
-                yield _not_covered(f"Which files {_shown(task)} runs")
-            for module in filter(self._is_module, modules_of(invocation)):
-                yield _not_covered(f"Which file {_shown(f'-m {module}')} is")
-        for argument in (*self.parsed.assigned, *(self.parsed.lists if takes_input else ())):
-            if _is_unseen_path(argument):
-                yield _not_covered(f"Which file {_shown(argument.raw)} is")
-        if any(True for _ in self._python_codes()) and not self.imports_only_installed():
-            message = "What Python's code imports is looked for in the folder where it runs first, so the trust"
-            yield "not-covered", f"{message} does not cover it.", _OWN_SCRIPT
-        readings = [Interpreted(each).code for each in self.invocations if not is_python(each.name)]
-        others = [code.text or "" for code in readings if code is not None]
-        if any(map(_RUNS_MORE.search, others)) and not self.scripts():
-            message = "Which files the code in the command runs cannot be seen, so the trust does not cover them."
-            yield "not-covered", message, _OWN_SCRIPT
+                unseen.append(f"Which files {_shown(task)} runs")
+        for subject in unseen:
+            yield "not-covered", f"{subject} cannot be seen, so the trust does not cover it.", _WRITE_OUT
 
-    def _is_module(self, name: str) -> bool:
-        parts = name.split(".")
-        if not all(map(str.isidentifier, parts)):
-            return False
-        paths = (os.path.join(start, *parts) for start in self.own)
-        return any(os.path.isfile(f"{path}.py") or os.path.isdir(path) for path in paths)
+
+def content_of(path: str) -> bytes | None:
+    """Return the content of a file, None for a pipe or a device, which might never end."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+
+
+def _readable(path: str) -> bytes:
+    """Return the content of a script, nothing for a program that is none."""
+    try:
+        code = content_of(path) or b""
+    except OSError:
+        return b""
+    return b"" if b"\0" in code else code
 
 
 def _texts(value: object) -> list[str]:
     return [each for each in value if isinstance(each, str)] if isinstance(value, (list, tuple)) else []
 
 
-def _tokens(text: str, *, with_logs: bool = False) -> Iterator[str]:
-    """Yield a literal argument, its value after ``=``, and the file names in it."""
-    for token in dict.fromkeys((text, text.partition("=")[2], *_TOKEN.findall(text))):
-        if token and (with_logs or not grows(token)):
-            yield token
+def _tokens(text: str) -> dict[str, None]:
+    """Return a literal argument, its value after ``=``, and the file names in it."""
+    return dict.fromkeys(filter(None, (text, text.partition("=")[2], *_TOKEN.findall(text))))
 
 
-def _is_unseen_path(argument: Argument) -> bool:
-    """Whether an argument is a path that is only known at run time."""
-    raw = argument.raw
-    return argument.text is None and "/" in raw and "://" not in raw
+def _paths(token: str, starts: Iterable[str]) -> list[str]:
+    """Return the absolute paths that a token may mean, one for each of the folders ``starts``."""
+    if not token or "\0" in token:
+        return []
+    paths = (os.path.normpath(os.path.join(start, os.path.expanduser(token))) for start in starts)
+    return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
-def _not_covered(subject: str) -> tuple[str, str, str]:
-    return "not-covered", f"{subject} cannot be seen, so the trust does not cover it.", _WRITE_OUT
+def _is_python(script: str, code: bytes) -> bool:
+    return script.endswith((".py", ".pyw")) or re.match(rb"#!.*(python|pypy)", code) is not None
+
+
+def _is_shell(script: str, code: bytes) -> bool:
+    return script.endswith((".sh", ".bash", ".zsh")) or (code.startswith(b"#!") and not _is_python(script, code))
+
+
+def _is_systems(path: str) -> bool:
+    """Whether a file belongs to the system or a package manager."""
+    return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
+
+
+def _is_computed_path(argument: Argument) -> bool:
+    return argument.text is None and "/" in argument.raw and "://" not in argument.raw
 
 
 def _shown(text: str) -> str:
@@ -404,7 +410,3 @@ def _top_of(folder: str) -> str:
         above = os.path.dirname(folder)
         folder = above if above != folder else ""
     return folder
-
-
-def _is_inside(path: str, folder: str) -> bool:
-    return path.startswith((os.path.join(folder, ""), os.path.join(os.path.realpath(folder), "")))

@@ -7,7 +7,7 @@ import stat
 
 from agent_hooks.system.paths import is_below, real_path
 
-from .project_files import CLAUDE, HOOKCONF, NAMES, PYPROJECT, TOML, is_users_claude, kind_of, relative_to
+from .project_files import CLAUDE, NAMES, PYPROJECT, SKILL, is_users_claude, kind_of, relative_to
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ LEFT_OUT = frozenset(
 # A folder with one of these is an environment, or a project of its own.
 _NOT_OURS = ("pyvenv.cfg", "conda-meta", ".git")
 
-# Names of our files by their spelling in lower case.
-_SPELLINGS = {name.rpartition("/")[2].lower(): name for name in (TOML, *CLAUDE, HOOKCONF)}
+_SPELLINGS = frozenset(name.rpartition("/")[2].lower() for name in NAMES)
 
 
 class Search:
@@ -36,7 +35,6 @@ class Search:
         self._root = root
         self._known_folders = {folder for path in known if kind_of(path) for folder in _folders_of(path)}
         self._note = note
-        self._names: dict[str, frozenset[str]] = {}
 
     def everywhere(self) -> list[str]:
         """Return the relative paths of all files of ours in the tree."""
@@ -73,7 +71,7 @@ class Search:
             if entry.is_dir(follow_symlinks=False):
                 if name not in LEFT_OUT:
                     inside.append(entry.path)
-            elif name.lower() in _SPELLINGS or name.endswith((".md", PYPROJECT)):
+            elif name.lower() in _SPELLINGS or name.endswith(".md"):
                 ours.append(name)
             elif name == ".claude":  # a link, whose target is not searched
                 ours += [each for each in CLAUDE if os.path.lexists(os.path.join(folder, each))]
@@ -98,74 +96,42 @@ class Search:
             relative = relative_to(self._root, path)
             if kind_of(relative):
                 yield relative
-            elif name != (meant := _SPELLINGS.get(name.lower(), name)) and kind_of(self._spelt(relative, meant)):
-                self._misspelt(path, meant)
-
-    @staticmethod
-    def _spelt(path: str, name: str) -> str:
-        """Return ``path`` in the spelling of ``name``, an empty string if the names differ otherwise."""
-        depth = name.count("/") + 1
-        is_alike = path.lower().split("/")[-depth:] == name.split("/")
-        return "/".join((*path.split("/")[:-depth], name)) if is_alike else ""
-
-    def _misspelt(self, path: str, name: str) -> None:
-        message = f"It is not read, because its name is not written {name}."
-        self._note("misspelt", path, message, f"Rename it to {name}, or to something else.")
+                continue
+            meant = next((each for each in NAMES if f"/{relative.lower()}".endswith(f"/{each.lower()}")), PYPROJECT)
+            if meant not in (PYPROJECT, SKILL):
+                message = f"It is not read, because its name is not written {meant}."
+                self._note("misspelt", path, message, f"Rename it to {meant}, or to something else.")
 
     def on_the_way(self, paths: Iterable[str]) -> list[str]:
         """Return the relative paths of files of ours in the folders on the way to ``paths``."""
-        folders: dict[str, bool] = {"": True}
-        found: dict[str, None] = {}
-        for path in paths:
+        found: dict[str, list[str] | None] = {}
+        for path in ("", *paths):
             given = os.path.join(self._root, path)
             for each in {os.path.normpath(given), real_path(given)}:
-                if not is_below(each, self._root) or each == self._root:
+                if not is_below(each, self._root):
                     continue
+                relative = "" if each == self._root else relative_to(self._root, each)
                 folder = ""
-                for part in relative_to(self._root, each).split("/"):
-                    folder = f"{folder}/{part}" if folder else part
-                    if folder not in folders:
-                        folders[folder] = self._is_own_folder(folder)
-                    if not folders[folder]:
-                        if kind_of(folder):
-                            found[folder] = None
+                for name in ("", *relative.split("/")):  # the first that is no folder ends it, however long the path
+                    folder = f"{folder}/{name}" if folder else name
+                    if folder not in found:
+                        found[folder] = self._files_in(folder)
+                    if found[folder] is None:
                         break
-        for folder in (folder for folder, is_ours in folders.items() if is_ours):
-            for name in NAMES:
-                found[f"{folder}/{name}" if folder else name] = None
-        return [path for path in found if self._is_there(path)]
+                    if (claude := os.path.join(folder, ".claude")) not in found:
+                        found[claude] = self._files_in(claude)
+        return list(dict.fromkeys(path for files in found.values() for path in files or ()))
 
-    def _is_own_folder(self, folder: str) -> bool:
-        """Whether a relative path is an existing folder of the project itself."""
+    def _files_in(self, folder: str) -> list[str] | None:
+        """Return the relative paths of files of ours in a folder of the project itself, None for any other path."""
         path = os.path.join(self._root, folder)
         try:
-            is_folder = stat.S_ISDIR(os.lstat(path).st_mode)
+            if not stat.S_ISDIR(os.lstat(path).st_mode):
+                return None
         except (OSError, ValueError):  # not a valid path on this system
-            return False
-        return is_folder and self._is_own(folder, lambda name: os.path.lexists(os.path.join(path, name)))
-
-    def _is_there(self, path: str) -> bool:
-        """Whether a file exists under exactly this name; some file systems ignore case."""
-        absolute = os.path.join(self._root, path)
-        try:
-            if stat.S_ISDIR(os.lstat(absolute).st_mode):
-                return False
-        except OSError:
-            return False
-        folder = self._root
-        for part in path.split("/"):
-            if folder not in self._names:
-                try:
-                    self._names[folder] = frozenset(os.listdir(folder))
-                except OSError:  # it can be entered, but not listed
-                    self._names[folder] = frozenset({part})
-            is_listed = part in self._names[folder]
-            folder = os.path.join(folder, part)
-            if not is_listed:
-                if folder == absolute:
-                    self._misspelt(absolute, part)
-                return False
-        return True
+            return None
+        _, ours, names = self._listed(path)
+        return list(self._ours_among(path, ours)) if self._is_own(folder, names.__contains__) else None
 
 
 def _folders_of(path: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ MAX_UNITS = 9_900
 CUT = "\n[... cut by agent-hooks]"
 
 
-# CSI, OSC and the other string sequences, two-character sequences; then what is left of C0 and C1; then bidi and tags.
+# CSI, OSC and the other string sequences, two-character sequences; then the rest of C0 and C1; then bidi and tags.
 _CONTROLS = (
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"

@@ -52,7 +52,7 @@ ROWS = {
 
 # Fields of a tool's result that the model reads, the likeliest first.
 _TEXT_KEYS = ("stdout", "content", "text", "file", "result", "output", "message")
-# Keys whose value says which shape this is; it does so in one short word, and anything else under them is content.
+# Keys whose value names the shape in one short word; anything else under them is content.
 _SHAPE_KEYS = frozenset({"type", "status", "mode", "media_type", "mimeType"})
 _LONGEST_WORD = 32
 _JOINTS = str.maketrans("", "", "_-/.+")

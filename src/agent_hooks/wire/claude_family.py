@@ -1,6 +1,6 @@
-"""The protocol that Claude Code began and others copied: the same payloads, and answers that differ in what is safe.
+"""The protocol that Claude Code began and others copied: the same payloads, and answers that differ per host.
 
-A host is a table: one row per event says what the event is here, how the host is told no, and what else it takes.
+A host is a table: one row per event gives its name here, the form of a refusal, and the other fields it takes.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _EXITS_WITH_2 = frozenset({"permission", "decision", "exit", "go_on"})
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
 
-# Payload key -> context field. All are text; what is null or missing is left out. If what hooks judge, or where it
-# happens, is no text, the payload cannot be read; of the others, what is no text stays in `payload` alone.
+# Payload key -> context field. All are strings; null and missing keys are left out. A payload whose subject or place is
+# no string cannot be read; other values that are no strings stay in `payload` alone.
 _EVERYWHERE = {
     "session_id": "session_id",
     "transcript_path": "transcript_path",
@@ -86,7 +86,7 @@ def _text(payload: Mapping[str, Any], key: str) -> str | None:
 class Host:
     """A coding agent that calls a command with an event as JSON on stdin and reads its stdout, stderr and exit code.
 
-    ``name`` is what contexts carry as ``host``, ``title`` what people call it; ``rows`` are its events, ``kinds`` the
+    ``name`` is the ``host`` of contexts, ``title`` the name for people; ``rows`` are its events, ``kinds`` the
     kinds of those of its tools that are not in ``tools.KIND_OF_NAME``, ``default_subagent`` the name of the subagent
     that is started where a call names none. Instances hold no state; every method is a pure function.
     """
@@ -119,7 +119,7 @@ class Host:
 
         ``event``, the host's name of the event, goes before the payload's own. An event without a name here becomes
         ``on_host_event`` with the whole payload; of the others, ``payload`` holds the keys that have no field. Raises
-        ``WireError`` for what cannot be read.
+        ``WireError`` for an unreadable payload.
         """
         if not isinstance(payload, dict):
             raise WireError(f"{self.title} sends its hooks one JSON object, not {type(payload).__name__}.")
@@ -179,9 +179,9 @@ class Host:
     # -- out ---------------------------------------------------------------------------------------------------------
 
     def write(self, outcome: HookOutcome, ctx: HookContext, *, notes: Sequence[str] = (), ask: str = "deny") -> Answer:
-        """Return what the host needs to hear for ``outcome`` of the context ``read`` gave.
+        """Return the host's answer for ``outcome`` of the context that ``read`` returned.
 
-        ``notes`` are told to the user. ``ask`` says what becomes of an ask that this host cannot put: ``"deny"``, or
+        ``notes`` are told to the user. ``ask`` decides about an ask that this host cannot put: ``"deny"``, or
         ``"host"``, no opinion, so that the host's own approval decides; where that asks nobody, it is a deny all the
         same. A change that the host cannot apply is a refusal. Where the event cannot be refused, people are told: by a
         message to the user if the host takes one, else on stderr. Raises ``ValueError`` for any other ``ask``.
@@ -228,11 +228,11 @@ class Host:
         return self._answer(name, row, body, specific, context, said)
 
     def failure(self, event: str | None, reason: str) -> Answer:
-        """Return what to answer where no outcome could be had: the payload could not be read, or something broke.
+        """Return the answer where there is no outcome: the payload could not be read, or something broke.
 
-        ``event`` is the host's name of the event, None if it is not known. What a failed gate refuses is refused, where
-        the host can. So a stop is not, because the agent would go on for ever, nor a permission request, because the
-        host then asks the user, nor the result of what was already done.
+        ``event`` is the host's name of the event, None if it is not known. Events that a failed gate refuses are
+        refused, where the host can. So a stop is not, because the agent would go on for ever, nor a permission request,
+        because the host then asks the user, nor the result of a finished operation.
         """
         row = self.rows.get(event or "", UNKNOWN)
         reason = tidy(without_controls(reason).strip()) or "agent-hooks failed without saying why."

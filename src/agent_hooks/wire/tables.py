@@ -1,4 +1,4 @@
-"""A host as tables: a row per event (its name here, how it is refused, what it takes), and the kinds of its tools."""
+"""A host as tables: a row per event (name, form of a refusal, fields it takes), and the kinds of its tools."""
 
 from __future__ import annotations
 

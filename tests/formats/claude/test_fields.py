@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks.formats.claude.fields import FIELDS, is_ours, known_fields, taken_apart, wrong_field
+from agent_hooks.formats.claude.fields import is_ours, known_fields, taken_apart, wrong_field
 
 GOOD = {
     "command": {"command": "x", "args": ["a"], "shell": "bash", "async": True, "asyncRewake": False},
@@ -24,45 +24,29 @@ def test_every_field_of_a_type_may_be_there(handler_type):
     assert set(known_fields(handler_type)) == handler.keys()
 
 
-@pytest.mark.parametrize(("handler_type", "field"), [(kind, next(iter(fields))) for kind, fields in GOOD.items()])  # type: ignore[call-overload]
-def test_what_a_type_needs_must_be_there(handler_type, field):
-    handler = {name: value for name, value in GOOD[handler_type].items() if name != field}  # type: ignore[attr-defined]
-    assert wrong_field(handler_type, handler) == (field, f"has no {field}")
-
-
 WRONG = [
-    *(("timeout", value) for value in (0, -1, "5", True, None, 10**10, [5])),
-    *(("command", value) for value in ("", " ", 5, None, ["a"])),
-    *(("args", value) for value in ("a", [1], {}, None)),  # type: ignore[var-annotated]
-    *(("shell", value) for value in ("zsh", 1, None)),
     *(("async", value) for value in ("true", 1, None)),
     *(("onFailure", value) for value in ("closed", True, None)),
     *(("if", value) for value in ("", True, ["Bash"])),
+    ("once", "yes"),
+    ("command", ["x"]),
 ]
 
 
 @pytest.mark.parametrize(("field", "value"), WRONG)
-def test_a_wrong_value_is_named_by_field_and_kind(field, value):
+def test_a_wrong_value_of_the_entry_is_named_by_field(field, value):
     wrong = wrong_field("command", {"command": "x", field: value})
     assert wrong is not None
     assert wrong[0] == field
-    assert FIELDS[field][1] in wrong[1]
-
-
-@pytest.mark.parametrize("field", ["url", "headers", "allowedEnvVars"])
-def test_a_wrong_value_is_not_repeated(field):
-    handler = {"url": "https://a", field: {"x": ["s3cret"]}}
-    wrong = wrong_field("http", handler)
-    assert wrong is not None
-    assert "s3cret" not in wrong[1]
+    assert f"{field} that must be " in wrong[1]
 
 
 def test_of_another_type_only_what_all_have_is_looked_at():
     assert wrong_field("slack", {"type": "slack", "command": 5, "channel": 1}) is None
-    assert wrong_field("slack", {"type": "slack", "timeout": -1}) is not None
+    assert wrong_field("slack", {"type": "slack", "if": ""}) is not None
 
 
-@pytest.mark.parametrize("field", ["if", "async", "args", "onFailure"])
+@pytest.mark.parametrize("field", ["if", "async", "onFailure"])
 def test_a_wrong_value_is_said_in_english(field):
     wrong = wrong_field("command", {"command": "x", field: 5})
     assert wrong is not None

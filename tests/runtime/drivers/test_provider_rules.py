@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agent_hooks.model.state import Message
 from agent_hooks.model.tool_call import ToolCall
-from agent_hooks.runtime.drivers.provider_rules import OUTPUT_TOOL, own_names, sent_name, whole, with_results
+from agent_hooks.runtime.drivers.pydantic_ai_messages import OUTPUT_TOOL, own_names, sent_name, whole, with_results
 
 NAMES = st.text("abz019_-.:/", min_size=1, max_size=200) | st.sampled_from([OUTPUT_TOOL, "a" * 64, "a" * 65])
 

@@ -265,7 +265,7 @@ def test_a_tool_whose_name_providers_refuse_is_sent_under_another_and_called_by_
 
 
 def test_two_tools_that_a_model_could_not_tell_apart_are_an_error(monkeypatch):
-    monkeypatch.setattr("agent_hooks.runtime.drivers.provider_rules.sent_name", lambda name: "same")
+    monkeypatch.setattr("agent_hooks.runtime.drivers.pydantic_ai_messages.sent_name", lambda name: "same")
     tools = tuple({"name": name, "description": "", "parameters": {"type": "object"}} for name in ("a.b", "a:b"))
     with pytest.raises(DriverError, match="'a:b' needs another name"):
         respond(Played("Hi.").model, QUESTION.replace(tools=tools))

@@ -22,9 +22,8 @@ from agent_hooks.model.state import AgentState, Message
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime import driver
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.drivers.provider_rules import OUTPUT_TOOL
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
-from agent_hooks.runtime.drivers.pydantic_ai_messages import conversation, response_of
+from agent_hooks.runtime.drivers.pydantic_ai_messages import OUTPUT_TOOL, conversation, response_of
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model

@@ -167,7 +167,6 @@ python -c "import shutil, os; os.remove(shutil.which('agent-hooks'))"
 D=$(dirname $(which agent-hooks)); rm $D/agent-hooks
 P=$(python -c 'import pluggy; print(pluggy.__file__)'); echo > $P
 P=$(python -c 'import pluggy,os; print(os.path.dirname(pluggy.__file__))') && rm -rf "$P"
-uv python uninstall --all
 conda env remove -n x --all; pip uninstall -y pluggy
 echo 'disableAllHooks' > x; mkdir -p .gemini; echo '{"hooksConfig": {"enabled": false}}' > .gemini/settings.json
 echo '{"disableAllHooks": true}' > .github/hooks/x.json

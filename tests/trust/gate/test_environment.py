@@ -104,6 +104,9 @@ echo x > "$(python -c 'import agent_hooks; print(agent_hooks.__file__)')"
 cp evil.pth "$(python -c 'import site; print(site.getsitepackages()[0])')"
 S=$(python -c 'import site; print(site.getsitepackages()[0])'); rm -rf $S/pluggy
 rm -rf $(python -c 'import sys; print(sys.prefix)')
+python -c "import sys, shutil; p = sys.prefix; shutil.rmtree(p)"
+python -c "import sys; d=sys.executable; open(d, 'w')"
+python -c "import importlib.metadata as m; open(m.distribution('agent-hooks-core').locate_file('x'), 'w')"
 python -c "import pluggy, shutil; shutil.rmtree(pluggy.__path__[0])"
 python -c "import pluggy; open(pluggy.__file__, 'w')"
 python -c "open('ENV/bin/agent-hooks', 'w').write('')"
@@ -167,9 +170,6 @@ strip -o ENV/bin/python /bin/true
 dos2unix ENV/bin/agent-hooks
 convert x ENV/bin/agent-hooks
 mmv 'ENV/bin/agent*' 'ENV/bin/x#1'
-python -c "import sys, shutil; p=sys.prefix; shutil.rmtree(p)"
-python -c "import json; open(json.__file__,'w')"
-python -c "import sys; open(sys.modules['os'].__file__,'a')"
 python -c "import importlib.resources as r; r.files('pluggy').joinpath('__init__.py').write_text('')"
 python -c "import importlib.metadata as m; [f.locate().unlink() for f in m.files('pluggy')]"
 python -c "import importlib.metadata as m; [f.locate().unlink() for f in m.distribution('agent-hooks-guards').files]"
@@ -470,7 +470,6 @@ rm -rf "${VIRTUAL_ENV:?}"
 chmod 0 ENV
 chmod a-rx ENV
 chmod -R 644 ENV
-conda create -p ENV --yes
 python -c "import venv; venv.create('ENV', clear=True)"
 """.strip().splitlines()
 # As above, where the environment is the project's own.

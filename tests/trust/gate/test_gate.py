@@ -168,6 +168,7 @@ def test_tools_that_write_nothing_of_it_go_through(guarded, tool, args, kind):
         ),
         ("apply_patch", {"input": "*** Update File: src/app.py\n*** Move to: src/hookconf.py\n"}, None),
         ("apply_patch", {"input": "*** Update File: hookconf.py\n*** Move to: src/x.py\n"}, None),
+        ("apply_patch", {"input": "*** Update File: src/app.py\n*** Move to: skills/guarded/SKILL.md\n"}, None),
         ("MultiEdit", {"file_path": "hookconf.py", "edits": []}, None),
         ("NotebookEdit", {"notebook_path": "hookconf.py", "new_source": "x"}, None),
         ("str_replace_based_edit_tool", {"command": "create", "path": "hookconf.py", "file_text": "x"}, None),
@@ -362,7 +363,7 @@ def test_the_reason_for_a_part_says_how_the_rest_can_be_changed(guarded):
     assert "The rest of the file may be changed" in guarded.call("Edit", edit).reason
     reason = guarded.call("Bash", {"command": "sed -i s/1/2/ pyproject.toml"}).reason
     assert "pyproject.toml cannot be seen" in reason
-    assert "outside the table, use a tool that edits" in reason
+    assert "use a tool that edits or writes the file" in reason
 
 
 # -- the gate among other hooks ----------------------------------------------------------------------------------------

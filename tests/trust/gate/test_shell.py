@@ -404,6 +404,7 @@ find . -name hookconf.py -exec sh -c 'rm "$1"' _ {} \;
 find . -name '*.py' -delete
 find .claude -name '*.json' -delete
 find ~/.config -delete
+find "$HOME" -type f -print0 | xargs -0 rm -f
 echo 'rm hookconf.py' | sh
 echo 'rm hookconf.py' | xargs -I{} sh -c '{}'
 docker run -v .:/w alpine sh -c 'rm /w/hookconf.py'
@@ -423,6 +424,13 @@ echo x > $'hookconf\x2epy'
 echo x > $'hook\143onf.py'
 { sh; } <<< 'rm hookconf.py'
 a=(rm hookconf.py .); "${a[@]}"
+a=(bash -c 'rm hookconf.py'); "${a[@]}"
+a=(rm); a+=(hookconf.py); "${a[@]}"
+a=(rm); a[1]=hookconf.py; "${a[@]}"
+a=(x hookconf.py); rm "${a[1]}"
+a=(hookconf.py x); for each in "${a[@]}"; do rm "$each"; done
+declare -A a=([x]=hookconf.py); rm "${a[x]}"
+eval '{ python3 -c "open('"'"'hookconf.py'"'"','"'"'w'"'"')"; }'
 echo 'rm hookconf.py' | { cat; sh; }
 coproc X { rm hookconf.py; }
 [[ -n $(rm hookconf.py) ]]
@@ -972,7 +980,6 @@ rsync -e 'agent-hooks trust' x host:y
 sort --compress-program='agent-hooks trust' big
 split --filter='agent-hooks trust' README.md
 man -P 'agent-hooks trust' ls
-rg --pre 'agent-hooks trust' x
 echo 'agent-hooks trust' > x.sh; sh x.sh
 echo 'agent-hooks trust' > x.sh && bash ./x.sh
 echo 'agent-hooks trust' > x.sh; chmod +x x.sh; ./x.sh
@@ -987,6 +994,8 @@ echo 'agent-hooks trust' > x; cp x y; sh y
 echo 'agent-hooks trust' > x; mv x y; sh y
 echo "import os; os.system('agent-hooks trust')" > x.py; python x.py
 echo 'agent-hooks trust' > x; crontab x
+(crontab -l; echo '* * * * * agent-hooks trust') | crontab -
+source <(echo 'sh -c "agent-hooks trust"')
 make -f - <<< $'x:\n\tagent-hooks trust'
 printf 'x:\n\tagent-hooks trust\n' | make -f -
 printf 'x:\n\t@agent-hooks trust\n' | make -f -
@@ -1056,6 +1065,8 @@ echo 'agent-hooks trust' > notes.md; cat notes.md
 echo 'agent-hooks trust' > notes.md; git add notes.md
 echo 'agent-hooks trust' > notes.md; npx prettier --check notes.md
 echo 'pytest -q' > x.sh; sh x.sh
+vulture hookconf.py && taplo lint agent-hooks.toml
+echo '{}' | python hooks/check.py
 echo 'echo "run agent-hooks trust yourself"' > x.sh; sh x.sh
 echo 'agent-hooks trust' >> README.md; sh scripts/build.sh
 echo "print('agent-hooks trust')" > x.py; python x.py

@@ -20,50 +20,29 @@ if TYPE_CHECKING:
 
     from agent_hooks import ConfigFinding, HookContext
 
-    from .guards.allowlist import ToolAllowlist
-    from .guards.arguments import ArgumentPattern
-    from .guards.audit import AuditTrail
-    from .guards.blocklist import ToolBlocklist
-    from .guards.cancellation import Cancellation
-    from .guards.cost import CostLimit, Price
-    from .guards.egress import EgressGuard
-    from .guards.exceptions import RuleException
-    from .guards.injection import InjectionWarning
-    from .guards.limits import FinishReasonLimit, StepsLimit, TokenLimit
-    from .guards.path import PathGuard
-    from .guards.rate_limit import RateLimit
-    from .guards.roles import RoleAccess
-    from .guards.secrets import SecretsGuard
-    from .guards.shell import ShellGuard
-    from .guards.time_limit import TimeLimit
+    from .guards.allowlist import ToolAllowlist as ToolAllowlist
+    from .guards.arguments import ArgumentPattern as ArgumentPattern
+    from .guards.audit import AuditTrail as AuditTrail
+    from .guards.blocklist import ToolBlocklist as ToolBlocklist
+    from .guards.cancellation import Cancellation as Cancellation
+    from .guards.egress import EgressGuard as EgressGuard
+    from .guards.exceptions import RuleException as RuleException
+    from .guards.injection import InjectionWarning as InjectionWarning
+    from .guards.limits import CostLimit as CostLimit
+    from .guards.limits import FinishReasonLimit as FinishReasonLimit
+    from .guards.limits import Price as Price
+    from .guards.limits import StepsLimit as StepsLimit
+    from .guards.limits import TimeLimit as TimeLimit
+    from .guards.limits import TokenLimit as TokenLimit
+    from .guards.path import PathGuard as PathGuard
+    from .guards.rate_limit import RateLimit as RateLimit
+    from .guards.roles import RoleAccess as RoleAccess
+    from .guards.secrets import SecretsGuard as SecretsGuard
+    from .guards.shell import ShellGuard as ShellGuard
     from .settings.build import FileGuards
     from .settings.project import Found
-    from .settings.schema import GuardsSettings
-    from .settings.use_guards import UseGuards
-
-__all__ = [
-    "ArgumentPattern",
-    "AuditTrail",
-    "Cancellation",
-    "CostLimit",
-    "EgressGuard",
-    "FinishReasonLimit",
-    "GuardsSettings",
-    "InjectionWarning",
-    "PathGuard",
-    "Price",
-    "RateLimit",
-    "RoleAccess",
-    "RuleException",
-    "SecretsGuard",
-    "ShellGuard",
-    "StepsLimit",
-    "TimeLimit",
-    "TokenLimit",
-    "ToolAllowlist",
-    "ToolBlocklist",
-    "UseGuards",
-]
+    from .settings.schema import GuardsSettings as GuardsSettings
+    from .settings.use_guards import UseGuards as UseGuards
 
 __version__ = "0.1.0"
 
@@ -71,25 +50,27 @@ _MODULES = {
     "ArgumentPattern": "guards.arguments",
     "AuditTrail": "guards.audit",
     "Cancellation": "guards.cancellation",
-    "CostLimit": "guards.cost",
+    "CostLimit": "guards.limits",
     "EgressGuard": "guards.egress",
     "FinishReasonLimit": "guards.limits",
     "GuardsSettings": "settings.schema",
     "InjectionWarning": "guards.injection",
     "PathGuard": "guards.path",
-    "Price": "guards.cost",
+    "Price": "guards.limits",
     "RateLimit": "guards.rate_limit",
     "RoleAccess": "guards.roles",
     "RuleException": "guards.exceptions",
     "SecretsGuard": "guards.secrets",
     "ShellGuard": "guards.shell",
     "StepsLimit": "guards.limits",
-    "TimeLimit": "guards.time_limit",
+    "TimeLimit": "guards.limits",
     "TokenLimit": "guards.limits",
     "ToolAllowlist": "guards.allowlist",
     "ToolBlocklist": "guards.blocklist",
     "UseGuards": "settings.use_guards",
 }
+
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - a list, built from the table above
 
 
 def __getattr__(name: str) -> Any:
@@ -155,9 +136,7 @@ def after_tool_use(ctx: HookContext) -> HookOutcome | None:
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
 def on_tool_error(ctx: HookContext) -> HookOutcome | None:
     """Redact secrets in the text of an error."""
-    from .settings.guard_set import clean
-
-    return clean(ctx, project_guards(ctx)[0])
+    return after_tool_use(ctx)
 
 
 # Before every other guard: the priority of ``Cancellation``, whose import would cost something.

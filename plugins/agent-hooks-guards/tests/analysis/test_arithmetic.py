@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks_guards.analysis.arithmetic import evaluate
+from agent_hooks_guards.analysis.conditions import Arithmetic
 from agent_hooks_guards.model.values import UNKNOWN
 
 
@@ -20,7 +20,7 @@ def come_to(text, variables=None, expanded=None):
             expanded.append(inside)
         return inside
 
-    return evaluate(text, lambda name: known.get(name, ""), known.__setitem__, expand)
+    return Arithmetic(lambda name: known.get(name, ""), known.__setitem__, expand).evaluate(text)
 
 
 @pytest.mark.parametrize(

@@ -2,31 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
-from agent_hooks_guards.analysis.conditions import holds, matched
+from agent_hooks_guards.analysis.conditions import matched
 from agent_hooks_guards.model.values import UNKNOWN
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["-n", "a"], True),
-        (["-z", "a"], False),
-        (["a"], None),
-        (["a", "=", "a"], True),
-        (["a", "!=", "a"], False),
-        (["2", "-lt", "10"], True),
-        (["2", "-ge", "10"], False),
-        (["a", "==", "a*"], None),
-        (["-f", "x"], None),
-        (["x", "-lt", "10"], None),
-        (["-n", UNKNOWN], None),
-        ([], None),
-    ],
-)
-def test_a_test_holds(words, expected):
-    assert holds(words) is expected
 
 
 def test_what_brackets_matched_is_told():

@@ -40,6 +40,7 @@ def nothing(what: Found) -> bool:
         '# it"s\nBEGIN { system("halt") }',
         'BEGIN { x = 1 / 2; y = "a/b"; system("halt") }',
         'BEGIN { print "a" > "f"; system("halt") }',
+        'BEGIN { print "a" > "f"\nprint\nsystem("halt") }',
     ],
 )
 def test_what_awk_gives_to_a_shell_is_told(code):
@@ -102,7 +103,7 @@ def test_what_only_reads_and_prints_finds_nothing(code):
 
 
 def test_work_is_bounded():
-    assert scan("{" * 6000, NONE, [], "awk").doubts
+    assert scan("{" * 6000 + "system(x)", NONE, [], "awk").doubts
     assert isinstance(scan("function f() { f() } BEGIN { f() }", NONE, [], "awk"), Found)
 
 
@@ -162,15 +163,14 @@ def test_any_text_that_is_only_printed_finds_nothing(text):
         "{ NF--; system($0) }",
         '{ $9 = "x"; system($0) }',
         "{ $1++; system($0) }",
-        '{ gsub(/[xy]/, "r"); system($0) }',
     ],
 )
 def test_what_is_made_of_a_line_in_a_way_that_is_not_computed_is_not_known(program):
     assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [UNKNOWN]
 
 
-def test_the_line_of_input_is_run_with_its_literal_replacements():
-    for program, shell in (("{ system($0) }", "xm -r a"), ('{ gsub(/x/, "r"); system($0) }', "rm -r a")):
+def test_the_line_of_input_is_run_with_its_replacements():
+    for program, shell in (("{ system($0) }", "xm -r a"), ('{ gsub(/[xy]/, "r"); system($0) }', "rm -r a")):
         assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [shell]
 
 
@@ -179,7 +179,6 @@ def test_the_line_of_input_is_run_with_its_literal_replacements():
     [
         'BEGIN { system(sprintf("%c%c%s", 104, 97, "lt")) }',
         'BEGIN { system(tolower("HALT")) }',
-        'function f(x) { system(x) } BEGIN { f("halt") }',
         'BEGIN { split("ha lt", a, " "); system(a[1] a[2]) }',
         "BEGIN { system(ARGV[1]) }",
         '{ $1 = "rm"; system($0) }',

@@ -67,10 +67,6 @@ def test_code_that_starts_nothing_finds_nothing(language, code):
     assert found == Found(doubts=[])
 
 
-def test_a_command_line_in_braces_is_one_argument():
-    assert scan("tcl", Data("exec bash -c {halt; f {a}}"), []).shells == [Data("bash -c 'halt; f {a}'")]
-
-
 def test_more_strings_than_are_looked_at_are_a_doubt_where_code_starts_processes():
     strings = "x = '';" * 100
     assert scan("r", Data(f"{strings} system('halt')"), []).doubts

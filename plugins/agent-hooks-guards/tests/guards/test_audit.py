@@ -27,7 +27,6 @@ from agent_hooks import (
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.system.folders import lock_file
 from agent_hooks_guards import AuditTrail
-from agent_hooks_guards.guards import audit
 
 # One command to a line.
 WITH_SECRETS = r"""
@@ -390,7 +389,7 @@ def test_a_line_that_cannot_be_written_is_an_error(tmp_path):
 def test_a_registration_that_cannot_know_the_decision_is_a_mistake_said_plainly(trail):
     with pytest.raises(HookMisuseError, match='mode="observe"'):
         trail.execute(about())
-    with pytest.raises(HookMisuseError, match="'before_step' has none"):
+    with pytest.raises(HookMisuseError, match="register it on before_tool_use"):
         trail.execute(HookContext("before_step"))
 
 
@@ -504,28 +503,12 @@ def test_the_trail_may_be_read(trail, command):
     assert manager.hooks(ask="host").dispatch_sync(ctx).decision == "proceed"
 
 
-@pytest.mark.parametrize("waits", [50, 10_000], ids=["slow", "endless"])
-def test_a_line_that_another_process_is_writing_is_not_torn(trail, monkeypatch, waits):
+def test_a_process_that_holds_the_file_keeps_no_line_out_of_it(trail):
     trail.execute(about("first", outcome=HookOutcome()))
     with open(trail.path, "ab", buffering=0) as other:
         lock_file(other.fileno())
-        other.write(b'{"tool": ')
-        waited = 0
-
-        def wait(_seconds):
-            nonlocal waited
-            waited += 1
-            if waited == waits:
-                other.write(b'"other"}\n')
-                other.close()
-
-        monkeypatch.setattr(audit, "sleep", wait)
         trail.execute(about("second", outcome=HookOutcome()))
-    if waits == 50:
-        assert [line["tool"] for line in lines(trail)] == ["first", "other", "second"]
-    else:  # nobody keeps a line out of the trail
-        with open(trail.path, encoding="ascii") as file:
-            assert json.loads(file.read().splitlines()[-1])["tool"] == "second"
+    assert [line["tool"] for line in lines(trail)] == ["first", "second"]
 
 
 def test_a_line_after_a_torn_one_stands_on_its_own(tmp_path):

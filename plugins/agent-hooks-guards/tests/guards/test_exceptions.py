@@ -139,5 +139,5 @@ def test_an_exception_is_for_something():
 
 
 def test_a_rule_that_does_not_exist_is_named_with_what_was_meant():
-    with pytest.raises(RegistrationError, match="no rule and no family 'git-reset-hrad': did you mean git-reset-hard"):
+    with pytest.raises(RegistrationError, match=r"no rule and no family 'git-reset-hrad' .did you mean git-reset-hard"):
         ShellGuard(exceptions=[RuleException("git-reset-hrad", command="x")])

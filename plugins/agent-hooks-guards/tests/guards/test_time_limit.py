@@ -21,7 +21,7 @@ from agent_hooks import (
     StopSignal,
 )
 from agent_hooks_guards import TimeLimit
-from agent_hooks_guards.guards import time_limit
+from agent_hooks_guards.guards import limits
 
 ALL = ("before_execution", "before_step", "after_execution")
 
@@ -131,7 +131,7 @@ def test_what_has_ended_is_forgotten(clock):
 
 
 def test_runs_that_never_end_do_not_fill_the_memory_and_push_out_none_that_is_at_work(clock, monkeypatch):
-    monkeypatch.setattr(time_limit, "MAX_RUNS", 3)
+    monkeypatch.setattr(limits, "MAX_RUNS", 3)
     limit = TimeLimit(10, clock=clock)
     for run in ("at work", "lost"):
         told(limit, "before_execution", run)
@@ -144,7 +144,7 @@ def test_runs_that_never_end_do_not_fill_the_memory_and_push_out_none_that_is_at
 
 def test_threads_may_share_a_limit(monkeypatch):
     """Runs come and go in several threads at once, more of them than are remembered."""
-    monkeypatch.setattr(time_limit, "MAX_RUNS", 2)
+    monkeypatch.setattr(limits, "MAX_RUNS", 2)
     limit = TimeLimit(0)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)

@@ -4,7 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks_guards.model.declarations import check, declarations, flatten
+from agent_hooks_guards.model.declarations import TOUCHES, declarations, flatten
+
+TEXTS = {
+    *("names", "alike", "options", "groups", "module", "connects", "sends", "pattern", "recursive", "append"),
+    *("in_place", "looks", "idle", "on", "folder", "prints", *TOUCHES),
+}
+LISTS = {"runs", "also"}
+KEYS = TEXTS | LISTS | {"request", "same", "settings", "sub", "root"}
+
+
+def check(table):
+    """Raise ``ValueError`` for a key that no declaration has, or a value of another type."""
+    for path, entry in table.entries.items():
+        for key, value in entry.items():
+            kind = str if key in TEXTS else list if key in LISTS else dict if key != "root" else bool
+            if key == "prints" and isinstance(value, dict):
+                continue
+            if key not in KEYS or not isinstance(value, kind):
+                raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
 
 
 def test_each_program_is_declared_once():

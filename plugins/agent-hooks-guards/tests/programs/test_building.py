@@ -23,7 +23,7 @@ make --eval='$(shell rm x)' all => make{$(shell rm x)} ['all']
 make -f x.mk clean => make<x.mk ['clean']
 make -C d -f x.mk => make<d/x.mk
 make 'X=$(shell rm x)' => make{x := $(shell rm x)\n} ['X=$(shell rm x)'] ;; make<Makefile ['X=$(shell rm x)'] ;; make<makefile ['X=$(shell rm x)'] ;; make<GNUmakefile ['X=$(shell rm x)']
-make SHELL=/bin/bash all => make<Makefile ['SHELL=/bin/bash', 'all'] ;; make<makefile ['SHELL=/bin/bash', 'all'] ;; make<GNUmakefile ['SHELL=/bin/bash', 'all']
+make SHELL=/bin/bash all => sh{/bin/bash} ;; make<Makefile ['SHELL=/bin/bash', 'all'] ;; make<makefile ['SHELL=/bin/bash', 'all'] ;; make<GNUmakefile ['SHELL=/bin/bash', 'all']
 ctest --build-and-test a b --test-command rm x => rm x
 just build => nothing
 just --shell /tmp/x build => sh{/tmp/x}

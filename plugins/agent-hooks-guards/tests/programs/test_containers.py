@@ -7,9 +7,9 @@ from wrapping import cases, inside
 
 CASES = r"""
 machinectl shell root@.host /bin/rm x => [root] /bin/rm x
-docker run --rm -v /:/host alpine rm -rf /host/etc => [container, no-env, in /] rm -rf /host/etc ;; [root, here, in /] rm -rf /etc
-docker run -v /:/host alpine chroot /host sh -c 'rm -rf /etc' => [container, no-env, in /] chroot /host sh -c 'rm -rf /etc' ;; [root, here, in /] sh -c 'rm -rf /etc'
-docker run -v $PWD:/app alpine sh -c 'rm -rf /app' => [container, no-env, in /] sh -c 'rm -rf /app' ;; [root, here, in /] sh -c 'rm -rf $PWD'
+docker run --rm -v /:/host alpine rm -rf /host/etc => [container, no-env, in /] rm -rf /host/etc
+docker run -v /:/host alpine chroot /host sh -c 'rm -rf /etc' => [container, no-env, in /] chroot /host sh -c 'rm -rf /etc'
+docker run -v $PWD:/app alpine sh -c 'rm -rf /app' => [container, no-env, in /] sh -c 'rm -rf /app'
 docker run --entrypoint rm alpine -rf / => [container, no-env, in /] rm -rf /
 docker exec -it c bash -c 'rm x' => [container, no-env] bash -c 'rm x'
 docker exec c => nothing
@@ -24,8 +24,8 @@ lxc exec c -- rm x => [container] rm x
 flatpak-spawn --host rm x => rm x
 docker run alpine => nothing
 docker run -it --rm alpine sh => [container, no-env, in /] sh
-docker run --rm -v /etc:/e:ro alpine cat /e/passwd => [container, no-env, in /] cat /e/passwd ;; [root, here, in /] cat /etc/passwd
-docker run --mount type=bind,source=/,target=/h alpine rm -rf /h/home => [container, no-env, in /] rm -rf /h/home ;; [root, here, in /] rm -rf /home
+docker run --rm -v /etc:/e:ro alpine cat /e/passwd => [container, no-env, in /] cat /e/passwd
+docker run --mount type=bind,source=/,target=/h alpine rm -rf /h/home => [container, no-env, in /] rm -rf /h/home
 docker run --privileged --pid=host alpine nsenter -t 1 -m rm x => [container, no-env, in /] nsenter -t 1 -m rm x
 docker run -e A=b -w /app node npm test => [container, no-env, in /app, A=b] npm test
 docker container exec -u root c rm x => [container, no-env] rm x

@@ -29,7 +29,6 @@ sed s/a/b/ f => sed{s/a/b/} ['f']
 sed -i.bak -e a -e b f => sed{a\nb} ['f']
 sed -f s.sed f => sed<s.sed
 sed --expression=a f => sed{a} ['f']
-sed --sandbox 1e f => nothing
 sed -n 1,5p f => sed{1,5p} ['f']
 vim f => nothing
 vim -c wq f => vim{wq}
@@ -42,7 +41,7 @@ nvim --headless -c 'q' => vim{q}
 nvim +PlugInstall +qall => vim{PlugInstall} ;; vim{qall}
 ex -sc 'x' f => vim{x}
 q |> ex f => vim<-
-q |> ed -s f => ed<- ['f']
+q |> ed -s f => ed<-
 ed '!rm x' => sh{rm x}
 nano f => nothing
 psql -c 'select 1' => nothing

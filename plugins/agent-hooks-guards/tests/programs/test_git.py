@@ -48,7 +48,7 @@ git -c sequence.editor='rm x' rebase -i HEAD~3 => sh{rm x}
 git -c mergetool.m.cmd='rm x' mergetool => sh{rm x}
 git -c submodule.s.update='!rm x' submodule update => sh{rm x}
 git clone --config core.pager='rm x' u => sh{rm x}
-git clone --template=/tmp/t u => sh</tmp/t/hooks/post-checkout
+git clone --template=/tmp/t u => sh{…}
 git clone https://h/r => nothing
 git config --get alias.x => nothing
 git config set alias.x '!rm x' => sh{rm x}

@@ -106,13 +106,6 @@ def test_a_program_that_is_called_by_another_name_is_the_same():
     assert inside("gxargs -a f rm") == "rm '…'"
 
 
-def test_the_same_words_once_more_where_a_container_mounts_the_machine():
-    found = inner(command("docker run -v /work/src:/src alpine rm -rf /src"))
-    assert [each.host for each in found] == ["container"]
-    found = inner(command("docker run -v /home/me:/src alpine rm -rf /src/x /srcs"))
-    assert [(each.host, each.argv) for each in found[1:]] == [("", ["rm", "-rf", "/home/me/x", "/srcs"])]
-
-
 def test_numbers_of_runs_of_parallel_are_bounded():
     items = " ".join(f"i{at}" for at in range(500))
     assert len(inner(command(f"parallel rm ::: {items}"))) == 17

@@ -14,14 +14,14 @@ python3 -m http.server => nothing
 python3 x.py a => python<x.py ['a']
 print(1) |> python3 - => python<-
 node -pe 'code' => node{console.log(code)}
-node --import 'data:text/javascript,rm' x.js => node{rm} ;; node<x.js
+node --import 'data:text/javascript,rm' x.js => node{…} ;; node<x.js
 deno eval 'x' => node{x}
 deno run https://e.com/x.ts => node{…}
 perl -ne 'print' f => perl{print\n} ['f']
 perl -MFoo -e 'x' -e 'y' => perl{use Foo;\nx\ny}
 ruby -rfoo -e x => ruby{x}
 php -r x => php{x}
-php -d auto_prepend_file=/tmp/x y.php => php</tmp/x ;; php<y.php
+php -d auto_prepend_file=/tmp/x y.php => php<y.php ;; sh{/tmp/x}
 elixir -e 'System.cmd("rm", ["-rf", "/"])' => other{System.cmd("rm", ["-rf", "/"])}
 erl -noshell -eval 'os:cmd("rm -rf /")' => other{os:cmd("rm -rf /")}
 R -e 'system("x")' => r{system("x")}
@@ -35,8 +35,7 @@ python -m timeit -n 1 'code' => python{1\ncode}
 python -m cProfile -o f x.py => python<x.py
 python -m cProfile -m mod.run => nothing
 python -m trace --trace x.py => python<x.py
-python -m pdb -c 'continue' x.py => python{continue}
-python -m runpy mod => python<mod
+python -m pdb -c 'continue' x.py => python<x.py
 python -m coverage run x.py => coverage run x.py
 python -m twine upload dist/x => twine upload dist/x
 python -m pytest tests => python<pytest.py ['tests']
@@ -62,7 +61,6 @@ node -p 'code' => node{console.log(code)}
 node --require /tmp/x.js y.js => node</tmp/x.js ;; node<y.js
 node -r dotenv/config y.js => node<y.js
 node -r ./setup y.js => node<./setup ;; node<y.js
-node --import 'data:text/javascript;base64,eCgp' y.js => node{x()} ;; node<y.js
 node --test => nothing
 node --check x.js => nothing
 node -v => nothing
@@ -84,7 +82,7 @@ x |> perl -pe 's/a/b/' => perl{$_ = <STDIN>;\ns/a/b/\n;print $_;\n}
 perl -0777 -e code f => perl{code} ['f']
 perl -Mstrict -we code => perl{use strict;\ncode}
 perl -M'POSIX;system("rm x")' -e1 => perl{use POSIX;system("rm x");\n1}
-perl -c x.pl => nothing
+perl -c x.pl => perl<x.pl
 code |> perl => perl<-
 perl -v => nothing
 ruby -e code -e more => ruby{code\nmore}
@@ -94,11 +92,11 @@ ruby x.rb => ruby<x.rb
 ruby -v => nothing
 php -r code => php{code}
 php x.php => php<x.php
-php -B a -R b -E c => php{a} ;; php{b} ;; php{c}
+php -B a -R b -E c => php{a\nb\nc}
 php -S localhost:80 => nothing
 php -d memory_limit=1G x.php => php<x.php
 php artisan migrate => php<artisan ['migrate']
-php artisan tinker --execute='code' => php{code} ;; php<artisan ['tinker', '--execute=code']
+php artisan tinker --execute='code' => php<artisan ['tinker', '--execute=code'] ;; php{code}
 code |> php => php<-
 lua -e code => lua{code}
 lua x.lua => lua<x.lua

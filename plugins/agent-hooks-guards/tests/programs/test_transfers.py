@@ -10,19 +10,19 @@ ssh -p 22 h rm x => [remote] sh{rm x}
 multipass exec vm -- rm x => [remote] rm x
 vagrant ssh -c 'rm x' => [remote] sh{rm x}
 gcloud compute ssh vm --zone z --command 'rm x' => [remote] sh{rm x}
-aws ssm send-command --instance-ids i --document-name AWS-RunShellScript --parameters 'commands=["rm x"]' => [remote] sh{rm x}
-aws ssm send-command --parameters '{"commands":["rm x"]}' => [remote] sh{rm x}
+aws ssm send-command --instance-ids i --document-name AWS-RunShellScript --parameters 'commands=["rm x"]' => [remote] sh{…}
+aws ssm send-command --parameters '{"commands":["rm x"]}' => [remote] sh{…}
 aws s3 ls => nothing
 fly ssh console -C 'rm x' => [remote] sh{rm x}
 heroku run rm x -a app => [remote] sh{rm x -a app}
 ansible all -m shell -a 'rm x' => [remote] sh{rm x}
-ansible localhost -m command -a 'rm x' => sh{rm x}
+ansible localhost -m command -a 'rm x' => [remote] sh{rm x}
 salt '*' cmd.run 'rm x' => [remote] sh{rm x}
 pdsh -w h rm x => [remote] sh{rm x}
 gh alias set x '!rm x' => sh{rm x}
 adb shell rm x => [remote] sh{rm x}
 ssh -o 'ProxyCommand=rm x' h => sh{rm x}
-ssh -oProxyCommand='rm x' h ls => sh{rm x} ;; [remote] sh{ls}
+ssh -oProxyCommand='rm x' h ls => [remote] sh{ls} ;; sh{rm x}
 scp -S /tmp/x a h: => sh{/tmp/x}
 rsync -e 'sh -c "rm x"' a h:b => sh{sh -c "rm x"}
 ssh h => nothing
@@ -45,8 +45,8 @@ scp a h:b => nothing
 scp -o ProxyCommand='rm x' a h:b => sh{rm x}
 !rm x |> sftp h => sh{rm x}
 rsync -av a b => nothing
-rsync -e ssh a h:b => nothing
-rsync -e 'ssh -p 2' a h:b => nothing
+rsync -e ssh a h:b => sh{ssh}
+rsync -e 'ssh -p 2' a h:b => sh{ssh -p 2}
 rsync --rsync-path='sudo rm x' a h:b => [remote] sh{sudo rm x}
 rsync --rsh='rm x' a h:b => sh{rm x}
 limactl shell vm rm x => [remote] rm x
@@ -77,7 +77,7 @@ plink -ssh h rm x => [remote] sh{rm x}
 tsh ssh u@h rm x => [remote] sh{rm x}
 tailscale ssh h rm x => [remote] sh{rm x}
 adb -s d shell rm -rf /sdcard => [remote] sh{rm -rf /sdcard}
-rsync -e 'ssh -oProxyCommand="rm x"' a h:b => sh{rm x}
+rsync -e 'ssh -oProxyCommand="rm x"' a h:b => sh{ssh -oProxyCommand="rm x"}
 """  # noqa: E501
 
 

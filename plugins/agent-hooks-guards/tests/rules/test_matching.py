@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
 from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.rules.globs import like
-from agent_hooks_guards.rules.indexing import Index, indexed, joined, own_rules
+from agent_hooks_guards.rules.criteria import like
+from agent_hooks_guards.rules.indexing import Index, indexed, own_rules
 from agent_hooks_guards.rules.loading import read_family
 from agent_hooks_guards.rules.matching import judge, severity_decision
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
+OWN = Index(own_rules())
 
 
 def rules(*matches, name="one"):
@@ -239,9 +240,8 @@ def test_verdicts_come_in_the_order_of_the_command():
 
 
 def test_rules_of_others_are_found_beside_our_own():
-    both = joined(
-        own_rules(), rules({"program": ["git"]}, {"program": ["g*"]}, {"program": ["*"], "root": True}, name="x")
-    )
+    further = rules({"program": ["git"]}, {"program": ["g*"]}, {"program": ["*"], "root": True}, name="x")
+    both = Index([*own_rules(), *further.rules])
     analysis = Analysis([command("git reset --hard")])
     assert {"x", "git-reset-hard"} <= {verdict.rule.id for verdict in judge(analysis, both, PLACE)}
     assert [verdict.rule.id for verdict in judge(Analysis([command("gzip a")]), both, PLACE)] == ["x"]
@@ -253,9 +253,8 @@ def test_joined_rules_find_what_each_of_them_finds_alone():
     )
     doer = command("a b")
     analysis = Analysis([doer], [Effect("delete", "/x", doer)], [Doubt("unreadable", "'")])
-    both = joined(first, second)
+    both = Index([*first.rules, *second.rules])
     assert sorted(verdict.rule.id for verdict in judge(analysis, both, PLACE)) == ["x"] * 3 + ["y"] * 3
-    assert isinstance(both, Index)
 
 
 @pytest.mark.parametrize(
@@ -301,5 +300,5 @@ def test_glob_says_what_the_standard_library_says(glob, text):
 def test_no_words_make_it_fail(words):
     doer = Command(words[0] if words else "", words or [""], cwd=UNKNOWN)
     effects = [Effect(kind, word, doer) for word in words for kind in ("delete", "write", "read", "send")]
-    found = judge(Analysis([doer], effects, [Doubt("unreadable", "x")]), own_rules(), PLACE)
+    found = judge(Analysis([doer], effects, [Doubt("unreadable", "x")]), OWN, PLACE)
     assert all(verdict.rule.id for verdict in found)

@@ -38,34 +38,32 @@ def test_rule_with_all_that_it_needs_is_read():
 
 
 @pytest.mark.parametrize("key", ["id", "severity", "reason", "instead", "match"])
-def test_missing_key_is_named_with_its_file_and_rule(key):
+def test_missing_key_is_named_with_its_file(key):
     table = family()
     del table["rules"][0][key]
     message = refused(table)
     assert message.startswith("rules/kitchen.toml: ")
-    assert f"rules[0].{key} is missing." in message
-    if key != "id":
-        assert "rule 'no-tea'" in message
+    assert f"rules.0.{key}: Field required." in message
 
 
 def test_key_that_is_none_is_named():
-    assert "rule 'no-tea': rules[0].match[0].programm is no key of a rule." in refused(with_match(programm=["kettle"]))
+    assert "rules.0.match.0.programm: Extra inputs are not permitted." in refused(with_match(programm=["kettle"]))
 
 
 @pytest.mark.parametrize("severity", ["deny", "HIGH", "", 3])
 def test_severity_is_one_of_four_words(severity):
-    assert "rules[0].severity" in refused(family(severity=severity))
+    assert "rules.0.severity" in refused(family(severity=severity))
 
 
 @pytest.mark.parametrize("name", ["No-Tea", "no tea", "no--tea", "-tea", "tea-", "no_tea", "", "tee\n"])
 def test_id_is_in_lower_case_with_hyphens(name):
-    assert "rules[0].id" in refused(family(id=name))
+    assert "rules.0.id" in refused(family(id=name))
 
 
 @pytest.mark.parametrize("text", ["no full stop", "Two\nlines.", "", " "])
 @pytest.mark.parametrize("key", ["reason", "instead"])
 def test_reason_and_what_to_do_instead_are_sentences(key, text):
-    assert f"rules[0].{key}" in refused(family(**{key: text}))
+    assert f"rules.0.{key}" in refused(family(**{key: text}))
 
 
 def test_two_rules_of_a_family_have_two_names():
@@ -84,7 +82,7 @@ def test_option_is_accepted(option):
 @pytest.mark.parametrize("option", ["force", "-f | -g", "--force||-f", "", "|"])
 @pytest.mark.parametrize("key", ["options", "without"])
 def test_option_that_is_none_is_refused(key, option):
-    assert f"rules[0].match[0].{key}[0]" in refused(with_match(program=["p"], **{key: [option]}))
+    assert f"rules.0.match.0.{key}.0" in refused(with_match(program=["p"], **{key: [option]}))
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
@@ -95,7 +93,7 @@ def test_each_kind_of_path_is_accepted_alone_and_with_another(kind):
 
 @pytest.mark.parametrize("kind", ["etc", "System", "system &home", "system&", ""])
 def test_kind_of_path_that_is_none_is_refused(kind):
-    assert "rules[0].match[0].path[0]" in refused(with_match(effect=["delete"], path=[kind]))
+    assert "rules.0.match.0.path.0" in refused(with_match(effect=["delete"], path=[kind]))
 
 
 @pytest.mark.parametrize(
@@ -119,7 +117,7 @@ def test_kind_of_path_that_is_none_is_refused(kind):
     ],
 )
 def test_value_that_is_none_is_refused_with_its_key(key, value):
-    assert f"rules[0].match[0].{key}" in refused(with_match(**{"program": ["kettle"], key: value}))
+    assert f"rules.0.match.0.{key}" in refused(with_match(**{"program": ["kettle"], key: value}))
 
 
 def test_match_needs_something_that_it_is_about():
@@ -140,10 +138,10 @@ def test_empty_list_is_refused():
 
 
 def test_rule_needs_a_match():
-    assert "rules[0].match" in refused(family(match=[]))
+    assert "rules.0.match" in refused(family(match=[]))
 
 
 def test_every_mistake_is_told_at_once():
     message = refused(family(severity="x", reason="no"))
-    assert "rules[0].severity" in message
-    assert "rules[0].reason" in message
+    assert "rules.0.severity" in message
+    assert "rules.0.reason" in message

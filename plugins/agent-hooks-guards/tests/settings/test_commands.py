@@ -123,9 +123,8 @@ def test_wrong_settings_are_told_by_file(tmp_path, monkeypatch):
     monkeypatch.chdir(project(tmp_path / "p", "[tool.agent_hooks.guards.shell.rules]\ngti = 'deny'\n"))
     done = run("rules")
     assert (done.returncode, done.stdout) == (1, "")
-    assert (
-        "p/pyproject.toml:5: tool.agent_hooks.guards.shell.rules: there is no rule and no family 'gti'" in done.stderr
-    )
+    assert "p/pyproject.toml:5: the guards' settings are wrong." in done.stderr
+    assert "tool.agent_hooks.guards.shell.rules.gti: there is no rule and no family 'gti'" in done.stderr
 
 
 def test_exceptions_are_listed_with_those_that_ended(settings):
@@ -214,7 +213,7 @@ def test_without_a_terminal_nothing_is_written_and_the_text_is_told(settings):
         (["git-clean", "--path", "~/*"], "is nearly everything"),
         (["git-clean", "--path", "/home/**"], "is nearly everything"),
         (["git-clen", "--path", "a"], "There is no rule or family 'git-clen': did you mean git-clean?"),
-        (["path-agent", "--path", "a"], "'path-agent' is no rule about commands: the path guard says it"),
+        (["path-agent", "--path", "a"], "'path-agent' is no rule about commands: see [guards.paths]"),
         (["git-clean", "--path", "a", "--days", "-1"], "-1 is not in the range"),
         (["git-clean", "--path", "a", "--days", "400"], "400 is not in the range"),
         (["git-clean", "--path", "a", "--until", "2001-01-01"], "--until must be a day from today on"),

@@ -20,7 +20,7 @@ from agent_hooks import (
     Step,
 )
 from agent_hooks_guards import Cancellation
-from agent_hooks_guards.guards.time_limit import Starts
+from agent_hooks_guards.guards.limits import Starts
 from agent_hooks_guards.settings import build
 from agent_hooks_guards.settings.project import _found
 
@@ -246,7 +246,7 @@ def test_cancellation_has_its_own_priority_in_the_installed_plugin_too():
 def test_wrong_settings_stop_a_run_and_are_said_by_the_gates_only(tmp_path):
     folder = project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_step = 1\n")
     for event in ("before_execution", "before_step"):
-        with pytest.raises(SettingsError, match="max_step is not a setting"):
+        with pytest.raises(SettingsError, match="max_step is not a key here"):
             getattr(agent_hooks_guards, event)(HookContext(event, cwd=folder))
     assert about_run("after_step", folder, step=Step(finish_reason="stop")) == []
     assert about_run("after_execution", folder) == []
@@ -368,7 +368,7 @@ def test_what_is_no_table_is_an_error_naming_the_file_and_the_line(tmp_path):
     with pytest.raises(SettingsError) as caught:
         decided(cwd=folder)
     assert str(caught.value).startswith(f"{folder}/pyproject.toml:5: ")
-    assert "tool.agent_hooks.guards must be a table, not []" in str(caught.value)
+    assert "tool.agent_hooks.guards must be a table, not a list" in str(caught.value)
 
 
 @pytest.mark.parametrize("whose", ["config", "managed"])
@@ -378,7 +378,7 @@ def test_what_is_no_table_is_an_error_naming_the_file_and_the_line(tmp_path):
         ("\n[guards]\nblocklst = []\n", ":3"),
         ("guards = 1\n", ":1"),
         ('[guards.shell]\nlevel = "standard"\nrules.no-such-rule = "off"\n', ":3"),
-        ('[[guards.allow]]\nrule = "no-such-rule"\n', ":1"),
+        ('[[guards.allow]]\nrule = "no-such-rule"\n', ":2"),
         ("[guards", ""),
     ],
 )
@@ -404,7 +404,7 @@ def test_a_wrong_file_denies_whatever_another_says(tmp_path):
 def test_wrong_settings_stay_wrong_until_they_are_mended(tmp_path):
     folder = project(tmp_path / "p", "[tool.agent_hooks.guards]\nblocklst = []\n")
     for ctx in (about(kind="fetch", cwd=folder), about(kind="fetch", cwd=folder)):
-        with pytest.raises(SettingsError, match="blocklst is not a setting"):
+        with pytest.raises(SettingsError, match="blocklst is not a key here"):
             agent_hooks_guards.before_tool_use(ctx)
     project(tmp_path / "p", NO_FETCH)
     outcome = agent_hooks_guards.before_tool_use(ctx)
@@ -553,9 +553,9 @@ def test_a_changed_file_of_our_own_is_read_again(tmp_path, whose):
 @pytest.mark.parametrize(
     ("settings", "said", "line"),
     [
-        ("guards = 1", "guards must be a table, not 1", 1),
-        ("[guards]\nmax_step = 1", "guards.max_step is not a setting; those there are", 2),
-        ("\n\n[[guards.blocklist]]\ntools = 1", r"guards.blocklist\[0\].tools: .*valid list, not 1", 4),
+        ("guards = 1", "guards must be a table, not a number", 1),
+        ("[guards]\nmax_step = 1", "guards.max_step is not a key here. Those there are", 2),
+        ("\n\n[[guards.blocklist]]\ntools = 1", r"guards.blocklist\[0\].tools must be a valid list, not a number", 4),
     ],
 )
 def test_what_is_wrong_with_a_file_of_our_own_names_it_its_line_and_its_key(tmp_path, whose, settings, said, line):

@@ -124,11 +124,11 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
     [
         (
             "[tool.agent_hooks.guards.blocklists]",
-            "tool.agent_hooks.guards.blocklists is not a setting; those there are: blocklist, allowlist",
+            "tool.agent_hooks.guards.blocklists is not a key here. .* allowlist.*Did you mean 'blocklist'",
         ),
         (
             "[tool.agent_hooks.guards.blocklist]",
-            r"write \[\[tool.agent_hooks.guards.blocklist\]\], with double brackets",
+            "tool.agent_hooks.guards.blocklist must be a valid list, not a table",
         ),
         ("[[tool.agent_hooks.guards.blocklist]]", r"tool.agent_hooks.guards.blocklist\[0\].tools is missing"),
         ("[[tool.agent_hooks.guards.blocklist]]\ntools = []", r"blocklist\[0\].tools: .*at least 1 item"),
@@ -136,10 +136,10 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
             "[[tool.agent_hooks.guards.blocklist]]\ntools = ['a', ' ']",
             r"blocklist\[0\].tools\[1\]: .*at least 1 character",
         ),
-        ("[[tool.agent_hooks.guards.blocklist]]\ntools = 'a'", r"blocklist\[0\].tools: .*list, not 'a'"),
+        ("[[tool.agent_hooks.guards.blocklist]]\ntools = 'a'", r"blocklist\[0\].tools .*list, not a text"),
         (
             "[[tool.agent_hooks.guards.allowlist]]\ntools = ['a']\nallow = 1",
-            r"allowlist\[0\].allow is not a setting; those there are: tools, message",
+            r"allowlist\[0\].allow is not a key here",
         ),
         (
             "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '('",
@@ -151,15 +151,15 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
         ),
         (
             "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\ndecision = 'allow'",
-            r"decision: .*'deny' or 'ask', not 'allow'",
+            r"decision .*'deny' or 'ask'",
         ),
         (
             "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\nmatch = 'z'",
-            "match is not a setting; .* matcher",
+            "match is not a key here",
         ),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = '5'", r"rate_limit\[0\].max_calls: .*integer, not '5'"),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = -1", r"max_calls: .*greater than or equal to 0, not -1"),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 1\nwindow_seconds = inf", "window_seconds: .*finite"),
+        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = '5'", "max_calls must be a valid integer, not a text"),
+        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = -1", r"max_calls .*greater than or equal to 0"),
+        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 1\nwindow_seconds = inf", "window_seconds .*finite"),
         (
             "[tool.agent_hooks.guards]\nrate_limit = [{max_calls = 1}, {max_calls = 2}]",
             "two rate limits",
@@ -169,49 +169,49 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
         ("[tool.agent_hooks.guards.audit]\npath = '../x.jsonl'", "audit.path: must stay in the state folder"),
         ("[tool.agent_hooks.guards.audit]\npath = '~/../x.jsonl'", "audit.path: must stay in the state folder"),
         ("[tool.agent_hooks.guards.audit]\nredact = ['a', '_']", r"audit.redact\[1\]: .*a letter or a digit"),
-        ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length: .*greater than or equal to 1, not 0"),
-        ("[tool.agent_hooks.guards]\nmax_steps = -1", "guards.max_steps: .*greater than or equal to 0, not -1"),
-        ("[tool.agent_hooks.guards]\nmax_steps = true", "guards.max_steps: .*integer, not True"),
-        ("[tool.agent_hooks.guards]\nmax_tokens = 1.5", "guards.max_tokens: .*integer, not 1.5"),
-        ("[tool.agent_hooks.guards]\nmax_execution_time = inf", "guards.max_execution_time: .*finite"),
-        ("[tool.agent_hooks.guards]\nfinish_reasons = 'stop'", "guards.finish_reasons: .*list, not 'stop'"),
+        ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length .*greater than or equal to 1"),
+        ("[tool.agent_hooks.guards]\nmax_steps = -1", "guards.max_steps .*greater than or equal to 0"),
+        ("[tool.agent_hooks.guards]\nmax_steps = true", "guards.max_steps .*integer, not true or false"),
+        ("[tool.agent_hooks.guards]\nmax_tokens = 1.5", "guards.max_tokens .*integer, not a number"),
+        ("[tool.agent_hooks.guards]\nmax_execution_time = inf", "guards.max_execution_time .*finite"),
+        ("[tool.agent_hooks.guards]\nfinish_reasons = 'stop'", "guards.finish_reasons .*list, not a text"),
         ("[tool.agent_hooks.guards]\nfinish_reasons = ['']", r"guards.finish_reasons\[0\]: .*at least 1 character"),
         ("[tool.agent_hooks.guards]\ncancel_file = ' '", "guards.cancel_file: .*at least 1 character"),
-        ("[tool.agent_hooks.guards]\nmax_step = 1", "max_step is not a setting; those there are: .*max_steps"),
-        ("[tool.agent_hooks.guards]\ncost = 3", "guards.cost must be a table, not 3"),
+        ("[tool.agent_hooks.guards]\nmax_step = 1", "max_step is not a key here. .*Did you mean 'max_steps'"),
+        ("[tool.agent_hooks.guards]\ncost = 3", "guards.cost must be a table, not a number"),
         ("[tool.agent_hooks.guards.cost]\nmax = 1", "guards.cost.prices is missing"),
-        ("[tool.agent_hooks.guards.cost]\nmaximum = 1", "cost.maximum is not a setting; those there are: max, prices"),
+        ("[tool.agent_hooks.guards.cost]\nmaximum = 1", "cost.maximum is not a key here"),
         ("[tool.agent_hooks.guards.cost]\nmax = 1\nprices = {}", "guards.cost.prices: .*at least 1 item"),
         (
             "[tool.agent_hooks.guards.cost.prices]\n'gpt-4.1' = {input = 1, outptu = 1}",
-            r'cost.prices."gpt-4.1".outptu is not a setting; those there are: input, output, cached, reasoning',
+            "cost.prices.'gpt-4.1'.outptu is not a key here",
         ),
         (
             "[tool.agent_hooks.guards.cost.prices]\ngpt-5 = {input = -1, output = 1}",
-            "cost.prices.gpt-5.input: .*greater than or equal to 0, not -1",
+            "cost.prices.gpt-5.input .*greater than or equal to 0",
         ),
-        ("[tool.agent_hooks.guards.cost.prices]\ngpt-5 = 3", "cost.prices.gpt-5 must be a table, not 3"),
-        ("[tool.agent_hooks.guards.cost.prices]\n' ' = {input = 1, output = 1}", r'cost.prices." ".*1 character'),
-        ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not 3"),
+        ("[tool.agent_hooks.guards.cost.prices]\ngpt-5 = 3", "cost.prices.gpt-5 must be a table, not a number"),
+        ("[tool.agent_hooks.guards.cost.prices]\n' ' = {input = 1, output = 1}", r"cost.prices.*1 character"),
+        ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not a number"),
         (
             "[tool.agent_hooks.guards]\nblocklist = ['x']",
-            r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not 'x'",
+            r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not a text",
         ),
-        ("[tool.agent_hooks.guards.shell]\nlevel = 'high'", "shell.level: .*'strict', not 'high'"),
-        ("[tool.agent_hooks.guards.shell]\nlevels = 1", "shell.levels is not a setting; those there are: level, rules"),
-        ("[tool.agent_hooks.guards.shell.rules]\ngit = 'on'", "shell.rules.git: .*'off', 'ask' or 'deny', not 'on'"),
-        ("[tool.agent_hooks.guards.paths]\nprotect = 'a'", "paths.protect: .*list, not 'a'"),
+        ("[tool.agent_hooks.guards.shell]\nlevel = 'high'", "shell.level .*'strict'"),
+        ("[tool.agent_hooks.guards.shell]\nlevels = 1", "shell.levels is not a key here"),
+        ("[tool.agent_hooks.guards.shell.rules]\ngit = 'on'", "shell.rules.git .*'off', 'ask' or 'deny'"),
+        ("[tool.agent_hooks.guards.paths]\nprotect = 'a'", "paths.protect .*list, not a text"),
         (
             "[tool.agent_hooks.guards.secrets]\nresults = 'ask'",
-            "secrets.results: .*'redact', 'deny' or 'allow', not 'ask'",
+            "secrets.results .*'redact', 'deny' or 'allow'",
         ),
         ("[tool.agent_hooks.guards.egress]\ndeny = ['http://a.test/']", r"egress.deny\[0\]: A host is a name"),
-        ("[tool.agent_hooks.guards.egress]\nprivate = 'no'", "egress.private: .*'deny', 'ask' or 'allow', not 'no'"),
+        ("[tool.agent_hooks.guards.egress]\nprivate = 'no'", "egress.private .*'deny', 'ask' or 'allow'"),
         (
             "[tool.agent_hooks.guards.injection]\nmatch = 'x'",
-            "injection.match is not a setting; those there are: matcher",
+            "injection.match is not a key here",
         ),
-        ("[tool.agent_hooks.guards.allow]", r"write \[\[tool.agent_hooks.guards.allow\]\], with double brackets"),
+        ("[tool.agent_hooks.guards.allow]", "tool.agent_hooks.guards.allow must be a valid list, not a table"),
         ("[[tool.agent_hooks.guards.allow]]\nbranch = 'x'", r"allow\[0\].rule is missing"),
         ("[[tool.agent_hooks.guards.allow]]\nrule = 'git'", r"allow\[0\]: an exception is for a command, a path or a"),
         (
@@ -220,19 +220,19 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
         ),
         (
             "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = '2030-01-01'",
-            r"allow\[0\].until: .*date, not '2030-01-01'",
+            r"allow\[0\].until .*date, not a text",
         ),
         (
             "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nsevrity = 'high'",
-            r"rules\[0\].sevrity is not a setting; those there are: id, severity, reason",
+            r"rules\[0\].sevrity is not a key here",
         ),
         (
             "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{programm = ['x']}]",
-            r"rules\[0\].match\[0\].programm is not a setting; those there are: program, not_program",
+            r"rules\[0\].match\[0\].programm is not a key here",
         ),
         (
             "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{program = ['x'], operands = {mni = 1}}]",
-            r"match\[0\].operands.mni is not a setting; those there are: min, max",
+            r"match\[0\].operands.mni is not a key here",
         ),
     ],
 )
@@ -247,7 +247,7 @@ def test_every_mistake_is_said_at_once():
     with pytest.raises(SettingsError) as caught:
         read("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 'x'\n[tool.agent_hooks.guards.audit]\nredacted = []")
     assert "rate_limit[0].max_calls" in str(caught.value)
-    assert "audit.redacted is not a setting; those there are: path, redact, max_length, results." in str(caught.value)
+    assert "audit.redacted is not a key here." in str(caught.value)
 
 
 def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
@@ -257,6 +257,13 @@ def test_the_audit_file_may_be_absolute_or_below_the_home_folder(monkeypatch):
         built = build(table)
         assert built.audit is not None
         assert built.audit.path == expected
+
+
+def test_settings_without_a_file_are_checked_as_those_of_a_user():
+    settings = {"shell": {"level": "off", "rules": {"git": "off"}}, "paths": {"allow_read": ["a"]}, "cancel_file": "/x"}
+    read = GuardsSettings.model_validate(settings)
+    assert read.paths is not None
+    assert (read.paths.allow_read, read.cancel_file) == (["a"], "/x")
 
 
 def test_there_is_a_json_schema_with_the_names_of_the_file():
@@ -299,5 +306,5 @@ def test_an_expression_of_a_rule_that_could_stall_is_refused():
         "instead": "Wait.",
         "match": [{"program": ["*"], "text": "^(.*)*x.*y.*z.*w.*q$"}],
     }
-    with pytest.raises(SettingsError, match=r"guards.rules\[0\].*rule 'slow'.*repeats too much"):
+    with pytest.raises(SettingsError, match=r"guards.rules\[0\].*repeats too much"):
         read_settings(PluginTable(name="guards", path="x", source="user", settings={"rules": [rule]}, at="guards"))

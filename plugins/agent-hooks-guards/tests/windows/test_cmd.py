@@ -10,7 +10,7 @@ from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import SECRET, UNKNOWN
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.windows.translation import translate
+from agent_hooks_guards.windows import translate
 
 CWD = "/work/repo"
 PLACE = Place(CWD, "/home/me", CWD)
@@ -49,6 +49,9 @@ def decision(text):
         "if not exist C:\\y (rd /s /q C:\\x)",
         "if 1==1 rd /s /q C:\\x",
         "if defined x (dir) else (rd /s /q C:\\x)",
+        'set "z=1" & rd /s /q C:\\x',
+        "if exist y (set x=%PATH%;C:\\y) else (rd /s /q C:\\x)",
+        "(echo (a)) && rd /s /q C:\\x",
         "for %i in (C:\\x) do rd /s /q %i",
         "for %%i in (C:\\x) do @rd /s /q %%i",
         "for /f %i in ('echo C:\\x') do rd /s /q %i",
@@ -131,7 +134,6 @@ def test_a_secret_that_is_sent_is_found(text):
         ("%x% a", "unknown-program"),
         ("set c=xrdx& %c:~1,2% /s /q C:\\x", "unknown-program"),
         ("cmd /c %x%", "unknown-code"),
-        ("(" * 50, "unknown-code"),
     ],
 )
 def test_an_unknown_program_or_text_is_a_doubt(text, kind):

@@ -12,7 +12,7 @@ from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import SECRET, UNKNOWN
 from agent_hooks_guards.places.paths import Place
-from agent_hooks_guards.windows.translation import translate
+from agent_hooks_guards.windows import translate
 
 CWD = "/work/repo"
 PLACE = Place(CWD, "/home/me", CWD)
@@ -189,6 +189,8 @@ def test_a_page_that_is_only_fetched_does_not_run():
     [
         ("iex $x", "unknown-code"),
         ("& $x", "unknown-program"),
+        ("return & $x", "unknown-program"),
+        ("$x = @{ a = foreach ($p in gci)\n{ ls } }", "unknown-code"),
         ("$c = 'Remove-' + 'Item'; & $c -Recurse C:\\x", "unknown-program"),
         ("& ('Remove-{0}' -f 'Item') -Recurse C:\\x", "unknown-program"),
         ("& ('metI-evomeR'[-1..-11] -join '') -Recurse C:\\x", "unknown-program"),
@@ -257,11 +259,6 @@ def test_everyday_commands_pass(text):
     assert decision(text) == ""
 
 
-def test_commands_of_another_machine_are_marked():
-    found = analyse("icm -ComputerName s { Stop-Computer }", PLACE, "powershell")
-    assert [command.host for command in found.commands][-1] == "remote"
-
-
 def test_an_administrator_is_marked():
     found = analyse("Start-Process notepad -Verb RunAs", PLACE, "powershell")
     assert next(each for each in found.commands if each.program == "notepad").root
@@ -326,3 +323,21 @@ def test_a_quoted_text_is_only_shown(text):
     quoted = "'" + text.replace("'", "''") + "'"
     found = analyse(f"Write-Host {quoted}", PLACE, "powershell")
     assert (found.effects, found.doubts) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if ($x)\n{\n  Remove-Item -Recurse C:\\x\n}",
+        "function f\n{\n  Remove-Item -Recurse C:\\x\n}",
+        "foreach ($p in gci)\n{\n  Remove-Item -Recurse C:\\x\n}",
+        "ls & Remove-Item -Recurse C:\\x",
+        "do { Remove-Item -Recurse C:\\x } while ($true)",
+    ],
+)
+def test_a_block_on_a_line_of_its_own_and_a_job_in_the_background_are_found(text):
+    assert ("delete", "C:/x", True) in effects(text)
+
+
+def test_a_string_that_is_not_closed_is_a_doubt():
+    assert decision('Remove-Item -Recurse "C:\\x') == "ask"

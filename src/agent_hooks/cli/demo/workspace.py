@@ -1,27 +1,127 @@
-"""The workspace of the demo's agent: a temporary folder with a few files, and tools that cannot leave it."""
+"""The demo's workspace and hooks: a temporary folder with tools that cannot leave it, and a plugin.
+
+A plugin is a module like this: functions named after events, marked ``@hookimpl``.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import sys
-import tempfile
 
+from agent_hooks.engine.markers import hookimpl
+from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.policy import GUARD
+from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.python_tools import Tool
+from agent_hooks.system.store import MemoryStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Self
+    from agent_hooks.model.context import HookContext
 
+# -- the hooks ---------------------------------------------------------------------------------------------------------
+
+MAX_READS = 3
+reads = MemoryStore()
+
+
+@hookimpl
+def user_input() -> HookOutcome:
+    """Add context for the model to each prompt."""
+    return HookOutcome.update(context="House rule: run the tests before you stop.")
+
+
+@hookimpl(specname="before_tool_use", match="shell", mode="gate", priority=GUARD)
+def stay_inside(tool_call: ToolCall) -> HookOutcome | None:
+    """Refuse a command."""
+    argv = tool_call.command.split()
+    if argv[:1] == ["rm"] and any(argument.startswith(("~", "/", "$", "..")) for argument in argv):
+        return HookOutcome.deny("Agents delete nothing outside the project.")
+    return None
+
+
+@hookimpl(specname="before_tool_use", match="shell")
+def make_safer(tool_call: ToolCall) -> HookOutcome | None:
+    """Change a command. All hooks then decide about the new one."""
+    command = re.sub(r"^mv (?!-n )", "mv -n ", tool_call.command)
+    command = re.sub(r"^(git push.*) --force( |$)", r"\1 --force-with-lease\2", command)
+    is_changed = command != tool_call.command
+    return HookOutcome.update(tool_args={**tool_call.args, "command": command}) if is_changed else None
+
+
+@hookimpl(specname="before_tool_use", match="write")
+def end_with_newline(tool_call: ToolCall) -> HookOutcome | None:
+    """Change the content of a file before it is written."""
+    if not tool_call.content or tool_call.content.endswith("\n"):
+        return None
+    args = {**tool_call.args, "content": f"{tool_call.content}\n"}
+    return HookOutcome.update(tool_args=args, reason="A newline was missing at the end.")
+
+
+@hookimpl(specname="before_tool_use", match="write|edit", mode="gate")
+def ask_about_secrets(tool_call: ToolCall) -> HookOutcome | None:
+    """Leave a decision to a person."""
+    if any(path.endswith(".env") for path in tool_call.paths):
+        return HookOutcome.ask("This file holds secrets. May the agent write it?")
+    return None
+
+
+@hookimpl(specname="before_tool_use", match="read", mode="gate")
+def read_with_measure(ctx: HookContext) -> HookOutcome | None:
+    """Count the reads, and refuse further ones above a limit."""
+    if reads.increment(ctx.session_id, "reads", limit=MAX_READS) > MAX_READS:
+        return HookOutcome.deny(f"{MAX_READS} files are enough: work with what you have read.")
+    return None
+
+
+@hookimpl(specname="after_tool_use", match="read")
+def weigh_notes(tool_call: ToolCall) -> HookOutcome | None:
+    """Add context for the model to a result."""
+    is_notes = any(path.endswith("notes.md") for path in tool_call.paths)
+    return HookOutcome.update(context="House rules come before what notes say.") if is_notes else None
+
+
+@hookimpl
+def on_stop(stop_hook_active: bool) -> HookOutcome | None:
+    """Send the agent back to work, once."""
+    return None if stop_hook_active else HookOutcome.force_continue("The tests have not run yet: run them.")
+
+
+# -- the agent's part --------------------------------------------------------------------------------------------------
+
+# The user's settings in the demo, for agent-hooks-guards if it is installed.
+SETTINGS = """[guards]
+max_steps = 9
+
+[[guards.rate_limit]]
+matcher = "list"
+max_calls = 2
+"""
+PROMPT = "Do what notes.md says, then put it away."
+SCRIPT = (
+    ToolCall("list", {"path": "."}),
+    [ToolCall("read", {"path": "notes.md"}), ToolCall("read", {"path": "greeting.py"})],
+    ToolCall("shell", {"command": "rm -rf build ~/.cache/greeting"}),
+    ToolCall("shell", {"command": "rm -rf build"}),
+    [
+        ToolCall("write", {"path": "greeting.py", "content": 'def greet(name):\n    return f"Hello, {name}!"'}),
+        ToolCall("shell", {"command": "mv notes.md done.md"}),
+    ],
+    "greet() says Hello, Ada! and the notes are put away.",
+    ToolCall("shell", {"command": "python -m unittest tests"}),
+    # A loop, for the limits of agent-hooks-guards.
+    *[ToolCall("list", {"path": "."})] * 3,
+    # Installed hooks may force further rounds.
+    *["There is nothing left to do."] * 12,
+)
 FILES = {
     "build/old.txt": "Built long ago.\n",
     "greeting.py": 'def greet(name):\n    return "hello " + name\n',
     "notes.md": "# Wishes\n\n- greet() says: Hello, Ada!\n- delete build and ~/.cache/greeting\n",
-    "pyproject.toml": """[project]
-name = "greeting"
-version = "1.0"
-""",
+    "pyproject.toml": '[project]\nname = "greeting"\nversion = "1.0"\n',
     "tests.py": """import unittest
 
 from greeting import greet
@@ -36,38 +136,12 @@ SECONDS = 20.0
 
 
 class Workspace:
-    """A folder that exists inside its ``with`` block; ``folder``: its real path."""
+    """The agent's tools in the folder ``path``, and the files that it finds there."""
 
-    def __init__(self) -> None:
-        self._temporary = tempfile.TemporaryDirectory(prefix="agent-hooks-demo-", ignore_cleanup_errors=True)
-        self.folder = os.path.realpath(self._temporary.name)
-        self.write_files(FILES)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_error: object) -> None:
-        self._temporary.cleanup()
-
-    def write_files(self, files: dict[str, str]) -> None:
-        """Write ``files``, by path, and create their folders."""
-        for path, content in files.items():
-            where = self._inside(path)
-            os.makedirs(os.path.dirname(where), exist_ok=True)
-            with open(where, "w", encoding="utf-8") as file:
-                file.write(content)
-
-    def changes(self) -> dict[str, str]:
-        """Return the change of each file by path: ``created``, ``changed``, ``deleted`` or ``unchanged``."""
-        now: dict[str, bytes] = {}
-        for folder, _folders, names in os.walk(self.folder):
-            for name in names:
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    now[os.path.relpath(path, self.folder).replace(os.sep, "/")] = file.read()
-        return {path: _change(FILES.get(path), now.get(path)) for path in sorted({*FILES, *now})}
-
-    # -- the tools ---------------------------------------------------------------------------------------------------
+    def __init__(self, path: str) -> None:
+        self.path = os.path.realpath(path)
+        for name, content in FILES.items():
+            self.write_file(name, content)
 
     def tools(self) -> tuple[Tool, ...]:
         """Return the tools ``list``, ``read``, ``write`` and ``shell``."""
@@ -90,7 +164,10 @@ class Workspace:
 
     def write_file(self, path: str, content: str) -> str:
         """Write a file, or replace it."""
-        self.write_files({path: content})
+        where = self._inside(path)
+        os.makedirs(os.path.dirname(where), exist_ok=True)
+        with open(where, "w", encoding="utf-8") as file:
+            file.write(content)
         return f"{len(content)} characters written"
 
     def run_command(self, command: str) -> str:
@@ -98,11 +175,10 @@ class Workspace:
         program, *arguments = shlex.split(command) or [""]
         # No variables of the user's, and no files of Python's own in the workspace.
         path = os.environ.get("PATH", os.defpath)
-        environment = {"PATH": path, "HOME": self.folder, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(  # noqa: S603 - an argument list, without a shell
             [sys.executable if program == "python" else program, *arguments],
-            cwd=self.folder,
-            env=environment,
+            cwd=self.path,
+            env={"PATH": path, "HOME": self.path, "PYTHONDONTWRITEBYTECODE": "1"},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -113,15 +189,7 @@ class Workspace:
 
     def _inside(self, path: str) -> str:
         """Return the real path. Raises ``ValueError`` for one outside the folder, also through links."""
-        real = os.path.realpath(os.path.join(self.folder, path))
-        if os.path.commonpath((real, self.folder)) != self.folder:
+        real = os.path.realpath(os.path.join(self.path, path))
+        if os.path.commonpath((real, self.path)) != self.path:
             raise ValueError(f"{path!r} is outside the workspace.")
         return real
-
-
-def _change(before: str | None, now: bytes | None) -> str:
-    if before is None:
-        return "created"
-    if now is None:
-        return "deleted"
-    return "unchanged" if now == before.encode() else "changed"

@@ -13,6 +13,7 @@ from .matcher_rules import tool_call_of, tool_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Sequence
     from typing import Any
 
@@ -30,13 +31,8 @@ _FILE_TOOLS = frozenset(
 _SUBAGENT_KEYS = ("subagent_type", "agent_type")
 
 _MAX_LENGTH = 10_000  # characters of a command; Claude Code parses no longer ones either
-# Programs that run another one, with the options that take a value. Claude Code looks past these, and past no others.
-_WRAPPERS: dict[str, frozenset[str]] = {
-    "timeout": frozenset({"-k", "--kill-after", "-s", "--signal"}),
-    "nice": frozenset({"-n", "--adjustment"}),
-    "stdbuf": frozenset({"-i", "--input", "-o", "--output", "-e", "--error"}),
-    **dict.fromkeys(("time", "nohup", "command", "builtin", "noglob", "xargs"), frozenset()),
-}
+# Programs that run another one. Claude Code looks past these, and past no others.
+_WRAPPERS = frozenset("timeout nice stdbuf time nohup command builtin noglob xargs".split())
 
 
 def claude_if(rule: str, root: str = "") -> Predicate:
@@ -121,15 +117,17 @@ def _known(values: Sequence[Any], test: Callable[[str], bool]) -> Any:
 
 
 def _command_rule(specifier: str) -> Specified:
+    import re
+
     # `cmd:*` is the older way to write `cmd *`; both mean the command alone, too.
     pattern = f"{specifier[:-2]} *" if specifier.endswith(":*") else specifier
-    parts = _parts(pattern)
-    bare = _parts(pattern[:-2]) if pattern.endswith(" *") else None
+    whole, bare = _expression(pattern), _expression(pattern.removesuffix(" *"))
     # The rule names arguments, too, which an expansion may hide.
-    is_specific = len(pattern.removesuffix(" *").split()) > 1 or len(bare or parts) > 1
+    named = re.sub(r"\\.", "", pattern.removesuffix(" *"))
+    is_specific = len(named.split()) > 1 or "*" in named
 
     def fits(text: str) -> bool:
-        return _fits(parts, text) or (bare is not None and _fits(bare, text))
+        return bool(whole.match(text) or bare.match(text))
 
     def matches(_: HookContext, call: ToolCall) -> Any:
         line = CommandLine(call.command)
@@ -170,65 +168,30 @@ class CommandLine:
 
 def _spellings(words: Sequence[str]) -> list[str]:
     """Return the command in its spelling, and without each of its wrappers."""
-    found = []
-    while words:
-        found.append(" ".join(words))
-        takes_value = _WRAPPERS.get(words[0])
-        if takes_value is None:
+    from agent_hooks.shell.programs import command_start
+
+    found = [" ".join(words)]
+    while words[0] in _WRAPPERS and not (words[0] in ("command", "xargs") and words[1:2] and words[1].startswith("-")):
+        words = words[command_start(words) :]
+        if not words:
             break
-        words = _wrapped(words, takes_value)
+        found.append(" ".join(words))
     return found
-
-
-def _wrapped(words: Sequence[str], takes_value: frozenset[str]) -> Sequence[str]:
-    """Return the tokens of the command that a wrapper runs."""
-    wrapper, words = words[0], words[1:]
-    if wrapper == "xargs":  # with options, it is not looked past
-        return () if words and words[0].startswith("-") else words
-    if wrapper == "command" and words and words[0] in ("-v", "-V"):  # runs nothing
-        return ()
-    while words and words[0].startswith("-"):
-        words = words[2:] if words[0] in takes_value else words[1:]
-    return words[1:] if wrapper == "timeout" else words
 
 
 def _is_hidden(words: Sequence[str]) -> bool:
     """Whether the program of a command is only known at run time."""
-    spelled = _spellings(words)
-    return bool(spelled) and any(sign in spelled[-1].split(" ")[0] for sign in "$`")
+    return any(sign in _spellings(words)[-1].split(" ")[0] for sign in "$`")
 
 
-def _parts(pattern: str) -> list[str]:
-    r"""Return the texts between the stars of ``pattern``; ``\*``, ``\(``, ``\)`` and ``\\`` are the characters."""
-    parts: list[list[str]] = [[]]
-    at = 0
-    while at < len(pattern):
-        if pattern[at] == "\\" and pattern[at + 1 : at + 2] in ("*", "(", ")", "\\"):
-            at += 1
-            parts[-1].append(pattern[at])
-        elif pattern[at] == "*":
-            parts.append([])
-        else:
-            parts[-1].append(pattern[at])
-        at += 1
-    return ["".join(part) for part in parts]
+def _expression(pattern: str) -> re.Pattern[str]:
+    r"""Compile a pattern with stars; ``\*``, ``\(``, ``\)`` and ``\\`` are the characters."""
+    import re
+    from fnmatch import translate
 
-
-def _fits(parts: list[str], text: str) -> bool:
-    """Whether ``text`` is these parts, with anything between them. Takes time in proportion to its length."""
-    first, *others = parts
-    if not others:
-        return text == first
-    last = others.pop()
-    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
-        return False
-    at, end = len(first), len(text) - len(last)
-    for part in others:
-        found = text.find(part, at, end)
-        if found < 0:
-            return False
-        at = found + len(part)
-    return True
+    escape = lambda found: found[1] if found[1] and found[1] != "*" else f"[{found[1] or found[0]}]"  # noqa: E731
+    # What `translate` makes of stars takes time in proportion to the text.
+    return re.compile(translate(re.sub(r"\\([*()\\])|[?\[]", escape, pattern)))
 
 
 # -- paths -------------------------------------------------------------------------------------------------------------
@@ -281,25 +244,16 @@ def _is_below(top: str, pattern: str, path: str) -> bool:
         if not path.startswith(folder):
             return False
         path = path[len(folder) :]
-    wanted = [part for part in pattern.split("/") if part not in ("", ".")]
-    # The possible numbers of matched pattern parts after each name of the path.
-    used = _without_any({0}, wanted)
-    for name in path.split("/"):
-        if len(wanted) in used:
-            return True
-        following = {at for at in used if wanted[at] == "**"}
-        following |= {at + 1 for at in used if wanted[at] != "**" and _is_like(wanted[at], name)}
-        used = _without_any(following, wanted)
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    wanted = [part for part, before in zip(parts, ("", *parts), strict=False) if not part == before == "**"]
+    used = {0}  # the possible numbers of matched pattern parts after each name of the path
+    for name in (*path.split("/"), None):
+        used |= {at + 1 for at in used if wanted[at : at + 1] == ["**"]}  # which may match no name at all
+        if len(wanted) in used or name is None:
+            break
+        following = {at + 1 for at in used if wanted[at] != "**" and _is_like(wanted[at], name)}
+        used = following.union(at for at in used if wanted[at] == "**")
     return len(wanted) in used
-
-
-def _without_any(used: set[int], wanted: list[str]) -> set[int]:
-    """Add the positions after each ``**``, which may match no name at all."""
-    found = set(used)
-    for at, part in enumerate(wanted):
-        if part == "**" and at in found:
-            found.add(at + 1)
-    return found
 
 
 def _is_like(pattern: str, name: str) -> bool:

@@ -8,6 +8,10 @@ from __future__ import annotations
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 ANY_TYPE = frozenset({"command", "http", "mcp_tool", "prompt", "agent"})
 _NO_MODEL = frozenset({"command", "http", "mcp_tool"})
 _BEFORE_NETWORK = frozenset({"command", "mcp_tool"})
@@ -32,15 +36,8 @@ class ClaudeEvent(Value):
     seconds: float | None = None
 
 
-def _event(
-    event: HookEvent,
-    subject: str = "",
-    *,
-    gate: bool = False,
-    types: frozenset[str] = ANY_TYPE,
-    seconds: float | None = None,
-) -> ClaudeEvent:
-    return ClaudeEvent(event=event, subject=subject, gate=gate, types=types, seconds=seconds)
+def _event(event: HookEvent, subject: str = "", **rules: Any) -> ClaudeEvent:
+    return ClaudeEvent(event=event, subject=subject, **rules)
 
 
 _HOST = HookEvent.ON_HOST_EVENT

@@ -10,12 +10,10 @@ from agent_hooks.formats.reader import kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     Test = tuple[Callable[[Any], bool], str]
-
-MAX_SECONDS = 1_000_000_000
 
 
 def is_text(value: Any) -> bool:
@@ -28,84 +26,46 @@ def is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _is_headers(value: Any) -> bool:
-    return isinstance(value, dict) and all(isinstance(item, str) for item in value.values())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= MAX_SECONDS
-
-
-_TEXT: Test = (is_text, "a text that is not empty")
-_TEXTS: Test = (is_texts, "a list of texts")
 _FLAG: Test = (lambda value: isinstance(value, bool), "true or false")
-
-# By field, the test of its value, and its description.
-FIELDS: dict[str, Test] = {
-    "if": _TEXT,
-    "timeout": (_is_number, f"a number of seconds above 0, at most {MAX_SECONDS}"),
-    "statusMessage": (lambda value: isinstance(value, str), "a text"),
+# The fields of the entry itself, with the test of the value and its description. The types check the others.
+_FIELDS: dict[str, Test] = {
+    "if": (is_text, "a text that is not empty"),
+    "command": (lambda value: not isinstance(value, list), "a text"),  # the type also has the lists of our TOML
     "once": _FLAG,
     "onFailure": (lambda value: value in ("continue", "block"), '"continue" or "block"'),
-    "command": _TEXT,
-    "args": _TEXTS,
-    "shell": (lambda value: value in ("bash", "powershell"), '"bash" or "powershell"'),
     "async": _FLAG,
     "asyncRewake": _FLAG,
-    "url": _TEXT,
-    "headers": (_is_headers, "an object of texts"),
-    "allowedEnvVars": _TEXTS,
-    "server": _TEXT,
-    "tool": _TEXT,
-    "input": (lambda value: isinstance(value, dict), "an object"),
-    "prompt": _TEXT,
-    "model": _TEXT,
-    "continueOnBlock": _FLAG,
 }
 # Common fields of handlers that belong to the entry and not to the config.
 _BACKGROUND = ("async", "asyncRewake")
 _ON_ENTRY = ("type", "if", "once", "onFailure")
 _COMMON = ("type", "if", "timeout", "statusMessage", "once", "onFailure")
-# The required and the optional fields by type.
-_TYPES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "command": (("command",), ("args", "shell", *_BACKGROUND)),
-    "http": (("url",), ("headers", "allowedEnvVars")),
-    "mcp_tool": (("server", "tool"), ("input",)),
-    "prompt": (("prompt",), ("model", "continueOnBlock")),
-    "agent": (("prompt",), ("model",)),
+_TYPES: dict[str, tuple[str, ...]] = {
+    "command": ("command", "args", "shell", *_BACKGROUND),
+    "http": ("url", "headers", "allowedEnvVars"),
+    "mcp_tool": ("server", "tool", "input"),
+    "prompt": ("prompt", "model", "continueOnBlock"),
+    "agent": ("prompt", "model"),
 }
+ALL_FIELDS = frozenset((*_COMMON, *(field for fields in _TYPES.values() for field in fields)))
 
 
 def known_fields(handler_type: str) -> tuple[str, ...]:
     """Return the fields that a handler of one of Claude Code's types may have."""
-    needed, further = _TYPES[handler_type]
-    return (*_COMMON, *needed, *further)
+    return (*_COMMON, *_TYPES[handler_type])
 
 
-def wrong_field(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the first missing or invalid field and its problem, as the predicate of "the handler".
-
-    For a type that is not Claude Code's, only the fields common to all handlers are checked.
+def wrong_field(handler_type: str, handler: Mapping[str, Any], *, takes_lists: bool = False) -> tuple[str, str] | None:
+    """Return the first field that is invalid before its type is asked, and its problem, as the predicate of "the
+    handler". ``takes_lists``: a command may be a list.
     """
-    is_known = handler_type in _TYPES
-    for field in _TYPES[handler_type][0] if is_known else ():
-        if field not in handler:
-            return field, f"has no {field}"
-    return _wrong_value(handler, known_fields(handler_type) if is_known else _COMMON)
-
-
-def wrong_on_entry(handler_type: str, handler: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return the same for the fields that are no part of the handler's config."""
     on_entry = (*_ON_ENTRY, *_BACKGROUND) if handler_type == "command" else _ON_ENTRY
-    return _wrong_value(handler, on_entry)
-
-
-def _wrong_value(handler: Mapping[str, Any], fields: Container[str]) -> tuple[str, str] | None:
+    if handler_type == "command" and not takes_lists:
+        on_entry = (*on_entry, "command")
     for field, value in handler.items():
-        if field in fields and field in FIELDS and not FIELDS[field][0](value):
-            given = value if isinstance(value, (int, float)) and field == "timeout" else kind_of(value)
-            article = "an" if field[0] in "aio" and field != "once" else "a"
-            return field, f"has {article} {field} that must be {FIELDS[field][1]}, not {given}"
+        if field in on_entry and field in _FIELDS and not _FIELDS[field][0](value):
+            article = "a" if field in ("once", "command") else "an"
+            return field, f"has {article} {field} that must be {_FIELDS[field][1]}, not {kind_of(value)}"
     return None
 
 
@@ -148,6 +108,8 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
     from itertools import pairwise
     from shlex import split
 
+    if not is_text(handler.get("command")) or not is_texts(handler.get("args", [])):
+        return False
     command = handler["command"].removesuffix(_OR_REFUSE)
     try:
         if "args" in handler:

@@ -15,6 +15,7 @@ from .event_names import EVENTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
     from typing import Any
 
@@ -134,86 +135,44 @@ def _test(matcher: str, event: str, source: str) -> Test:
 # -- regular expressions of JavaScript ---------------------------------------------------------------------------------
 
 _PARTS = (
-    r"(?P<kind>\\[dDwWsSbB])"
-    r"|(?P<control>\\[tnrfv])"
-    r"|(?P<code>\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
-    r"|(?P<literal>\\[^0-9A-Za-z])"
-    r"|(?P<escape>\\)"
-    r"|(?P<set>\[\^?(?:\\.|[^\]\\])+\])"
-    r"|(?P<group>\((?:\?(?::|=|!|<=|<!|i:|<[A-Za-z_$][\w$]*>))?)(?!\?)"
-    r"|(?P<quantifier>(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??)"
-    r"|(?P<plain>[|)^])"
-    r"|(?P<dot>\.)"
-    r"|(?P<end>\$)"
-    r"|(?P<wrong>[(\[])"
-    r"|(?P<other>.)"
+    r"(?P<wrong>\\(?![dDwWsSbBtnrfv]|x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[^0-9A-Za-z])"
+    r"|\(\?(?![:=!]|<[=!]|i:|<[A-Za-z_$][\w$]*>)|\[\^?\]|(?:[*+?]|\{\d+(?:,\d*)?\})\+)"
+    r"|(?P<escape>\\.)"
+    r"|(?P<set>\[(?:\\.|[^\]\\])+\])"
+    r"|(?P<name>\(\?<[A-Za-z_$][\w$]*>)"
+    r"|(?P<look>\(\?<?.)"
+    r"|(?P<quantifier>\)?(?:[*+?]|\{\d+(?:,\d*)?\})\??)"
+    r"|(?P<open>\[)|(?P<brace>\{)|(?P<dot>\.)|(?P<end>\$)"
 )
-_IN_SET = (
-    r"(?P<kind>\\[dDwWsS])|(?P<control>\\[tnrfv])|(?P<code>\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})"
-    r"|(?P<literal>\\[^0-9A-Za-z])|(?P<escape>\\)|(?P<range>-)|(?P<other>.)"
-)
-_END = r"\Z"
+_IN_PYTHON = {"name": "(", "brace": r"\{", "dot": "[^\\n\\r\u2028\u2029]", "end": r"\Z"}
 
 
 def python_expression(pattern: str) -> tuple[str, bool]:
     r"""Translate a regular expression of JavaScript to Python and return it with whether it is surely quick.
 
     Compile it with ``re.ASCII``. Quick: no repeated group, and at most three repetitions. Raises ``RegistrationError``
-    for expressions without an equivalent (back references, classes like ``\p{L}``) and for errors in JavaScript.
+    for expressions without an equivalent (back references, classes like ``\p{L}``, what only Python knows).
     """
     import re
 
-    made: list[str] = []
-    repetitions, repeats_groups = 0, False
-    before = ""
-    for part in re.finditer(_PARTS, pattern, re.DOTALL):
+    parts = re.compile(_PARTS, re.DOTALL)  # here, because most processes see none
+    repetitions: list[str] = []
+
+    def translated(part: re.Match[str]) -> str:
         kind, text = part.lastgroup or "", part.group()
-        if kind in ("escape", "wrong") or (kind == "quantifier" and before == "quantifier"):
+        escapes = re.findall(r"\\.", text, re.DOTALL) if kind == "set" else []
+        if kind in ("wrong", "open") or any(parts.match(each)["wrong"] for each in escapes if each[1] not in "xu"):  # type: ignore[index]
             raise RegistrationError(
                 f"The matcher {pattern!r} cannot be searched for: what stands at character {part.start() + 1} means "
                 "nothing in a regular expression of JavaScript, or has no equal here."
             )
-        if kind == "set":
-            made.append(_set(pattern, text))
-        elif kind == "group":
-            made.append("(" if text.startswith("(?<") and text not in ("(?<=", "(?<!") else text)
-        elif kind == "end":
-            made.append(_END)
-        elif kind == "dot":
-            made.append("[^\\n\\r\u2028\u2029]")
-        elif kind in ("kind", "control", "quantifier", "plain"):
-            made.append(text)
-            if kind == "quantifier":
-                repetitions += 1
-                repeats_groups = repeats_groups or before == ")"
-        else:
-            made.append(re.escape(_character(text)))
-        before = text if kind == "plain" else kind
-    return "".join(made), repetitions <= MAX_REPETITIONS and not repeats_groups
+        if kind == "quantifier":
+            repetitions.append(text)
+        if kind == "set":  # in which Python reserves some signs, and refuses a range from a class
+            text = re.sub(r"(\\[dDwWsS])-", r"\1\-", re.sub(r"(?<!\\)[\[&~|]|(?<=-)-", r"\\\g<0>", text[1:]))
+            return f"[{text}"
+        return _IN_PYTHON.get(kind, text)
 
-
-def _set(pattern: str, text: str) -> str:
-    r"""Return a set like ``[\w.-]`` with all in it escaped that Python might read otherwise."""
-    import re
-
-    is_negated = text.startswith("[^")
-    made = ["[^" if is_negated else "["]
-    before: str | None = None
-    for part in re.finditer(_IN_SET, text[1 + is_negated : -1], re.DOTALL):
-        kind, item = part.lastgroup, part.group()
-        if kind == "escape":
-            raise RegistrationError(
-                f"The matcher {pattern!r} cannot be searched for: a \\ in {text} has no equal here."
-            )
-        is_inside = part.start() > 0 and part.end() < len(text) - 2 - is_negated
-        is_range = kind == "range" and is_inside and before != "kind"
-        made.append(item if kind in ("kind", "control") or is_range else re.escape(_character(item)))
-        before = kind
-    return "".join((*made, "]"))
-
-
-def _character(text: str) -> str:
-    """Return the one character that an escape or a character stands for."""
-    if len(text) > 2:
-        return chr(int.from_bytes(bytes.fromhex(text[2:]), "big"))
-    return text[-1]
+    made = parts.sub(translated, pattern)
+    is_quick = len(repetitions) <= MAX_REPETITIONS and not any(text.startswith(")") for text in repetitions)
+    return made, is_quick

@@ -8,28 +8,25 @@ from __future__ import annotations
 import os
 from functools import cache
 
-from agent_hooks.engine.matchers import WEAKLY
-from agent_hooks.errors import BadJSONError, RegistrationError, did_you_mean
-from agent_hooks.formats.entry import HookEntry, Permits
-from agent_hooks.formats.event_keys import all_of, at_host_event, event_names
+from agent_hooks.errors import BadJSONError
+from agent_hooks.formats.event_keys import EventKey, event_names
 from agent_hooks.formats.findings import OWN_COMMAND
 from agent_hooks.formats.read_file import ReadFile
-from agent_hooks.formats.reader import Reader, WrongError, is_misspelt, kind_of, letters
+from agent_hooks.formats.reader import is_misspelt, kind_of, letters
 from agent_hooks.model.events import find_event
 from agent_hooks.model.policy import NEVER_PASSED_OVER
 from agent_hooks.system.strict_json import read_json
 
-from .conditions import claude_if
-from .event_names import ALWAYS_OPEN, ANY_TYPE, EVENTS, IF_EVENTS, default_timeout
-from .fields import FIELDS, is_ours, is_text, is_texts, taken_apart, unknown_key, wrong_field
-from .matcher_rules import claude_match, exact_names, misspelt_tool, permission_rule
+from .event_names import ALWAYS_OPEN, ANY_TYPE, EVENTS, default_timeout
+from .fields import is_ours, is_texts
+from .groups import GroupReader
+from .matcher_rules import exact_names, misspelt_tool, permission_rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from agent_hooks.engine.matchers import Predicate
     from agent_hooks.formats.reader import Place
 
 # The keys of a file that have a meaning here, with the name of the setting.
@@ -51,7 +48,6 @@ def read_claude(
     project_dir: str = "",
     directory: str = "",
     plugin_root: str = "",
-    permits: Permits = Permits(),  # noqa: B008 - a value never changes
 ) -> ReadFile:
     """Return the hooks of a ``settings.json``, ``settings.local.json`` or a plugin's ``hooks.json``.
 
@@ -67,24 +63,19 @@ def read_claude(
         "directory": directory or project_dir or os.path.dirname(path),
         "project_dir": project_dir,
         "plugin_root": plugin_root,
-        "permits": permits,
         "mode": "transform" if source in NEVER_PASSED_OVER else "gate",
     }
     return _Reader(common).file(data)
 
 
-class _Reader(Reader):
-    """Parses one file. ``common``: the fields that all its entries share."""
-
-    def __init__(self, common: dict[str, Any]) -> None:
-        super().__init__(common["path"])
-        self._common = common
+class _Reader(GroupReader):
+    """Parses one file."""
 
     def file(self, data: bytes) -> ReadFile:
         """Parse the file."""
         from json import dumps
 
-        from agent_hooks.formats.positions import lines_of
+        from agent_hooks.formats.positions import lines_of, repeated_key
 
         text = data.removeprefix(_BOM)
         if not text.strip():  # an empty file counts as none
@@ -94,7 +85,10 @@ class _Reader(Reader):
             if not isinstance(top, dict):
                 raise BadJSONError("is no object")
         except BadJSONError as error:
-            return self._unreadable(data, f"The file {error}")
+            line, remedy = 0, "Repair it: nothing of it counts before."
+            if str(error).endswith("twice") and (twice := repeated_key(text.decode("utf-8"))):
+                line, remedy = twice[1], f"It is {twice[0][:80]!r}; leave one of them."
+            return ReadFile.unreadable(f"The file {error}.", remedy, line, part=data, **self._same())
         meaning = {key: value for key, value in top.items() if key in _MEANINGFUL or _is_meant(key, value)}
         if not meaning:
             return ReadFile(**self._same())
@@ -103,7 +97,12 @@ class _Reader(Reader):
         if "modules" in meaning:
             problem = "`modules` are JavaScript that runs inside of Claude Code alone, so they are left out."
             self.find("not-honoured", ("modules",), problem, "Write what must also hold elsewhere as hooks.")
-        self._hooks(meaning.get("hooks", {}))
+        hooks = meaning.get("hooks", {})
+        if isinstance(hooks, dict):
+            self.read_events(hooks)
+        else:
+            problem = f"hooks must be an object, not {kind_of(hooks)}, so none of them counts."
+            self.find("not-honoured", ("hooks",), problem, _REPAIR, blocks=True)
         self.find_misspelt(meaning)
         self._misplaced(meaning)
         return ReadFile(
@@ -114,19 +113,9 @@ class _Reader(Reader):
             part=dumps(meaning, sort_keys=True, separators=(",", ":")).encode(),
         )
 
-    def _unreadable(self, data: bytes, problem: str) -> ReadFile:
-        from agent_hooks.formats.positions import repeated_key
-
-        line, remedy = 0, "Repair it: nothing of it counts before."
-        twice = repeated_key(data.removeprefix(_BOM).decode("utf-8")) if problem.endswith("twice") else None
-        if twice is not None:
-            line = twice[1]
-            remedy = f"It is {twice[0][:80]!r}; leave one of them."
-        return ReadFile.unreadable(f"{problem}.", remedy, line, part=data, **self._same())
-
     def _same(self) -> dict[str, Any]:
         """Return the fields that the file has in common with its entries."""
-        return {name: self._common[name] for name in ("path", "source", "form", "project_dir", "plugin_root")}
+        return {name: self.common[name] for name in ("path", "source", "form", "project_dir", "plugin_root")}
 
     # -- beside the hooks ----------------------------------------------------------------------------------------------
 
@@ -137,7 +126,7 @@ class _Reader(Reader):
                 continue
             if not isinstance(meaning[key], bool):
                 self.find("not-honoured", (key,), f"{key} must be true or false, so it does not count.", _REPAIR)
-            elif key == "allowManagedHooksOnly" and self._common["source"] != "managed":
+            elif key == "allowManagedHooksOnly" and self.common["source"] != "managed":
                 problem = f"{key} does not count here: only who manages the machine may say it."
                 self.find("not-allowed", (key,), problem, "Remove it.")
             else:
@@ -152,22 +141,10 @@ class _Reader(Reader):
 
     # -- hooks ---------------------------------------------------------------------------------------------------------
 
-    def _hooks(self, hooks: Any) -> None:
-        if not isinstance(hooks, dict):
-            problem = f"hooks must be an object, not {kind_of(hooks)}, so none of them counts."
-            self.find("not-honoured", ("hooks",), problem, _REPAIR, blocks=True)
-            return
-        for name, groups in hooks.items():
-            if name not in EVENTS:
-                self._unknown_event(name)
-                continue
-            try:
-                for number, group in enumerate(_list(groups, ("hooks", name), name)):
-                    self._group(name, group, ("hooks", name, number))
-            except WrongError as error:
-                self._refuse(name, error)
-
-    def _unknown_event(self, name: str) -> None:
+    def event(self, name: str, place: Place) -> EventKey | None:
+        """Return the event of Claude Code with this name."""
+        if name in EVENTS:
+            return EventKey(name=name, event=EVENTS[name].event, is_claudes=True)
         from difflib import get_close_matches
 
         known = {letters(each): each for each in EVENTS}
@@ -175,48 +152,23 @@ class _Reader(Reader):
         meant = known[near[0]] if near else ""
         problem = f"Claude Code has no event {name[:80]!r}, so its hooks are left out."
         remedy = f"Did you mean {meant!r}?" if meant else "https://code.claude.com/docs/en/hooks lists the events."
-        self.find("unknown-event", ("hooks", name), problem, remedy, **self._missed(meant or name))
+        self.find("unknown-event", place, problem, remedy, **_missed(meant or name))
+        return None
 
     def _misplaced(self, meaning: Mapping[str, Any]) -> None:
         """Add findings about events at the top of the file."""
         for key in meaning:
-            name = _events_by_letters().get(letters(key), "")
+            name = _events_by_letters().get(letters(key))
             if name:
-                problem = (
-                    f"{key[:80]!r} stands at the top of the file, where nobody looks for hooks: they are left out."
-                )
-                self.find("not-honoured", (key,), problem, _where_to_put(name), **self._missed(name))
+                problem = f"{key[:80]!r} stands at the top of the file, where no hooks are read: they are left out."
+                self.find("not-honoured", (key,), problem, _where_to_put(name), **_missed(name))
 
-    def _group(self, event: str, group: Any, place: Place) -> None:
-        matcher: str | None = None
-        try:
-            if not isinstance(group, dict):
-                raise WrongError(place, f"An item of {event} must be an object, not {kind_of(group)}.")
-            self._unknown_keys(event, group, place)
-            matcher = self._matcher(event, group, place)
-            match = claude_match(matcher, event, self._common["source"]) if matcher else None
-            handlers = _list(group.get("hooks"), (*place, "hooks"), f"`hooks` of {event}")
-        except WrongError as error:
-            self._refuse(event, error, matcher)
-            return
-        except RegistrationError as error:
-            self._refuse(event, WrongError((*place, "matcher"), str(error), "Repair the matcher."))
-            return
-        for number, handler in enumerate(handlers):
-            try:
-                self._handler(event, handler, (*place, "hooks", number), matcher, match)
-            except WrongError as error:
-                self._refuse(event, error, matcher)
-
-    def _matcher(self, event: str, group: Mapping[str, Any], place: Place) -> str | None:
+    def matcher(self, key: EventKey, group: Mapping[str, Any], place: Place) -> str | None:
         """Return the matcher if it has an effect on this event."""
-        if "matcher" not in group:
-            return None
-        matcher, place = group["matcher"], (*place, "matcher")
-        if not isinstance(matcher, str):
-            raise WrongError(place, f"`matcher` of {event} must be a text, not {kind_of(matcher)}.")
+        matcher, event = super().matcher(key, group, place), key.name
+        place = (*place, "matcher")
         subject = EVENTS[event].subject
-        if matcher in ("", "*"):
+        if matcher in (None, "", "*"):
             return None
         if not subject:
             problem = f"{event} knows no matchers, so its hooks are asked whatever `matcher` says."
@@ -238,30 +190,17 @@ class _Reader(Reader):
             self.find("never-runs", place, problem, f'Write "matcher": "{rule}", and the rule as `if` of each hook.')
         return matcher
 
-    def _handler(self, event: str, handler: Any, place: Place, matcher: str | None, match: Predicate | None) -> None:
-        if not isinstance(handler, dict):
-            raise WrongError(place, f"A hook on {event} must be an object, not {kind_of(handler)}.")
-        kind: Any = handler.get("type")
-        if not is_text(kind):
-            raise WrongError(place, f"A hook on {event} has no type.", 'Write "type": "command" into it.')
-        wrong = wrong_field(kind, handler)
-        if wrong is not None:
-            raise WrongError((*place, wrong[0]), f"A {kind} hook on {event} {wrong[1]}.")
-        config, facts, unknown = taken_apart(kind, handler)
-        for key in unknown:
-            self.find("unknown-key", (*place, key), *unknown_key(key, kind, event))
+    def settle(self, key: EventKey, handler: Mapping[str, Any], facts: dict[str, Any], place: Place) -> bool:
+        """Complete a handler by Claude Code's rules for its event."""
+        event, kind = key.name, handler["type"]
         if kind in ANY_TYPE - EVENTS[event].types:
             problem = f"Claude Code runs no {kind} hooks on {event}, so this one does not run here either."
             self.find("never-runs", place, problem, _REPAIR)
-            return
-        if "if" in handler and event not in IF_EVENTS:
-            problem = f"A hook with `if` never runs on {event}, which is about no tool call."
-            self.find("never-runs", (*place, "if"), problem, _REPAIR)
-            return
+            return False
         if kind == "command" and is_ours(handler):
             problem = f"This hook on {event} is our own command, which would ask itself, so it is left out."
             self.find(OWN_COMMAND, place, problem, "Leave it: Claude Code itself needs it.")
-            return
+            return False
         if facts["is_async"] and handler.get("asyncRewake"):
             problem = f"asyncRewake on {event} starts the command as `async` does; it cannot wake the model."
             self.find("not-honoured", (*place, "asyncRewake"), problem, "Use a hook that is waited for.")
@@ -269,75 +208,10 @@ class _Reader(Reader):
             facts["on_failure"] = None
             problem = f"onFailure has no effect on {event}, in Claude Code as here: a hook that fails blocks nothing."
             self.find("not-honoured", (*place, "onFailure"), problem, "Remove it.")
-        claude_event = EVENTS[event]
-        host_event = event if claude_event.event == "on_host_event" else ""
         seconds = default_timeout(event, kind)
         if seconds is not None:
-            config.setdefault("timeout", seconds)
-        self.entries.append(
-            HookEntry(
-                event=claude_event.event,
-                config=config,
-                matcher=matcher,
-                match=all_of(at_host_event(host_event), match, self._if(event, handler, place)),
-                line=self.line(place),
-                host_event=host_event,
-                is_gate=claude_event.gate,
-                **facts,
-                **self._common,
-            )
-        )
-
-    def _if(self, event: str, handler: Mapping[str, Any], place: Place) -> Predicate | None:
-        if "if" not in handler:
-            return None
-        try:
-            return claude_if(handler["if"], self._common["project_dir"] or self._common["directory"])
-        except RegistrationError as error:
-            problem = f"`if` of a hook on {event} cannot be read, so the hook runs whatever it says: {error}"
-            self.find("not-honoured", (*place, "if"), problem, "Repair it.")
-            return lambda _: WEAKLY
-
-    # -- findings ------------------------------------------------------------------------------------------------------
-
-    def _refuse(self, event: str, error: WrongError, matcher: str | None = None) -> None:
-        facts: dict[str, Any] = {"event": str(EVENTS[event].event), "matcher": matcher}
-        if EVENTS[event].gate:
-            facts = self._gate(event, matcher)
-        self.find("not-honoured", error.place, error.problem, error.remedy, **facts)
-
-    def _missed(self, name: str) -> dict[str, Any]:
-        """Return the facts of a finding about hooks on an event, Claude Code's or ours, that are left out."""
-        if name in EVENTS:
-            return self._gate(name) if EVENTS[name].gate else {"event": str(EVENTS[name].event)}
-        event = find_event(name)
-        return {} if event is None else {"event": str(event), "blocks": event.closed in ("deny", "stop")}
-
-    @staticmethod
-    def _gate(event: str, matcher: str | None = None) -> dict[str, Any]:
-        """Return the facts of a finding that blocks at Claude Code's event ``event``."""
-        found = EVENTS[event]
-        if found.event == "on_host_event":
-            matcher = event
-        elif found.subject != "tool" or (matcher is not None and exact_names(matcher, event) is None):
-            matcher = None  # our match texts cannot express it
-        return {"event": str(found.event), "matcher": matcher, "blocks": True}
-
-    def _unknown_keys(self, event: str, group: Mapping[str, Any], place: Place) -> None:
-        known = ("matcher", "hooks")
-        for key in group:
-            if key not in known:
-                hint = "Move it into each of the hooks." if key in FIELDS else did_you_mean(key, known, "Remove it.")
-                problem = f"The key {key[:80]!r} means nothing in {event}, so it is ignored."
-                self.find("unknown-key", (*place, key), problem, hint)
-
-
-def _is_meant(key: str, value: Any) -> bool:
-    """Whether an unknown key at the top misspells `hooks` or the name of an event."""
-    if is_misspelt(key, value):
+            facts["config"].setdefault("timeout", seconds)
         return True
-    is_event = letters(key) in _events_by_letters()
-    return is_event and bool(value) and (key in EVENTS or isinstance(value, (list, dict)))
 
 
 def _where_to_put(name: str) -> str:
@@ -349,13 +223,22 @@ def _where_to_put(name: str) -> str:
     return f'Put it below `hooks`: {{"hooks": {{"{names[0]}": …}}}}.'
 
 
+def _missed(name: str) -> dict[str, Any]:
+    """Return the facts of a finding about hooks on an event, Claude Code's or ours, that are left out."""
+    if name in EVENTS:
+        key = EventKey(name=name, event=EVENTS[name].event, is_claudes=True)
+        return key.about() if key.is_gate else {"event": str(key.event)}
+    event = find_event(name)
+    return {} if event is None else {"event": str(event), "blocks": event.closed in ("deny", "stop")}
+
+
+def _is_meant(key: str, value: Any) -> bool:
+    """Whether an unknown key at the top misspells `hooks`, or is the name of an event."""
+    is_event = letters(key) in _events_by_letters() and bool(value)
+    return is_misspelt(key, value) or (is_event and (key in EVENTS or isinstance(value, (list, dict))))
+
+
 @cache
 def _events_by_letters() -> dict[str, str]:
     """Return all names of events by their letters. Claude Code's names take precedence."""
     return {letters(name): name for name in (*event_names(), *EVENTS)}
-
-
-def _list(value: Any, place: Place, key: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise WrongError(place, f"{key} must be a list, not {kind_of(value)}.")
-    return value

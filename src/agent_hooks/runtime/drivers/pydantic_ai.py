@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agent_hooks.errors import DriverError
 from agent_hooks.model.values import freeze, thaw
-from agent_hooks.runtime.current import CURRENT
+from agent_hooks.runtime.current import CURRENT, count_usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -78,10 +78,7 @@ class PydanticAIDriver:
         Raises ``DriverError`` if there is none, with the HTTP status and the provider's message if present; also for
         a request that cannot be sent, and for an answer that does not have its ``response_format``.
         """
-        from agent_hooks.runtime.current import count_usage
-
-        from .provider_rules import own_names
-        from .pydantic_ai_messages import asked_for, conversation, response_of, usage_of
+        from .pydantic_ai_messages import asked_for, conversation, own_names, response_of, usage_of
 
         model = self._asked(request.model)
         parameters = asked_for(request, model)
@@ -110,9 +107,8 @@ class PydanticAIDriver:
         # Requests of hooks are not streamed: they are no part of the answer.
         if self.on_text is None or not CURRENT.get().is_step:
             return await model_request(model, messages, model_settings=settings, model_request_parameters=parameters)
-        async with model_request_stream(
-            model, messages, model_settings=settings, model_request_parameters=parameters
-        ) as stream:
+        options: Any = {"model_settings": settings, "model_request_parameters": parameters}
+        async with model_request_stream(model, messages, **options) as stream:
             async for event in stream:
                 if piece := _text_in(event):
                     await _tell(self.on_text, piece)
@@ -120,16 +116,13 @@ class PydanticAIDriver:
 
     def _asked(self, name: str) -> Model:
         """Return the model called ``name``. Raises ``DriverError`` if it cannot be created."""
-        found = self._models.get(name)
-        if found is None:
-            found = self._models[name] = self._other(name)
-        return found
+        if name not in self._models:
+            self._models[name] = self._other(name)
+        return self._models[name]
 
     def _other(self, name: str) -> Model:
-        if _names_provider(name):
-            return _inferred(name)
-        if self._provider:
-            return _inferred(f"{self._provider}:{name}")
+        if self._provider or _names_provider(name):
+            return _inferred(name if _names_provider(name) else f"{self._provider}:{name}")
         kind: Any = type(self._own)
         try:
             model: Model = kind(name, provider=self._own.provider, settings=self._own.settings)
@@ -192,10 +185,9 @@ def _text_in(event: Any) -> str:
     """Return the text in an event of a stream."""
     from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
-    if isinstance(event, PartStartEvent) and isinstance(event.part, TextPart):
-        return event.part.content
-    if isinstance(event, PartDeltaEvent) and isinstance(event.delta, TextPartDelta):
-        return event.delta.content_delta
+    match event:
+        case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
+            return str(text)
     return ""
 
 
@@ -214,13 +206,11 @@ def _description(error: Exception, model: str) -> str:
     if status is None:
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
         return f"The model {model!r} gave no answer: {message:.{_MESSAGE_LIMIT}}"
-    text = f"The model {model!r} gave no answer: HTTP status {status}"
     code = getattr(error, "provider_error_code", None) or getattr(error, "provider_error_type", None)
+    text = f"The model {model!r} gave no answer: HTTP status {status}{f' ({code})' if code else ''}"
     body = getattr(error, "body", None)
     inner = body.get("error", body) if isinstance(body, dict) else None
     message = inner.get("message") if isinstance(inner, dict) else None
-    if code:
-        text += f" ({code})"
     # The message about a refused key may contain the key.
     has_message = isinstance(message, str) and status not in (401, 403)
     return f"{text}: {message:.{_MESSAGE_LIMIT}}" if has_message else text

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
+from hashlib import sha256
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.messages import (
@@ -24,23 +25,20 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from agent_hooks.errors import BadJSONError, DriverError
-from agent_hooks.model.state import Usage
+from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, thaw
 from agent_hooks.runtime import driver
-from agent_hooks.runtime.messages import as_text
+from agent_hooks.runtime.messages import CUT_SHORT, as_text
 from agent_hooks.system.strict_json import read_json
-
-from .provider_rules import OUTPUT_TOOL, own_names, sent_name, whole, with_results
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart, UserContent
+    from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart
     from pydantic_ai.models import Model
     from pydantic_ai.output import OutputMode
 
-    from agent_hooks.model.state import Message
 
 # The key in a message's metadata for data that a provider needs back with the next request.
 KEPT = "pydantic_ai"
@@ -50,6 +48,12 @@ _OF_PART = ("id", "provider_name", "provider_details")
 # Finish reasons of answers that may be incomplete.
 _CUT_OFF = ("length", "content_filter", "error")
 _FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*)\n\s*```\s*", re.DOTALL)
+# The output tool, for models without structured output.
+OUTPUT_TOOL = "final_result"
+# Tool names that OpenAI, Anthropic and Google all accept.
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_NOT_PLAIN = re.compile(r"^[^A-Za-z_]|[^A-Za-z0-9_-]")
+_LONGEST = 64
 
 
 # -- to the model ------------------------------------------------------------------------------------------------------
@@ -71,21 +75,19 @@ def conversation(request: driver.ModelRequest) -> list[ModelMessage]:
 
 def _request_part(message: Message) -> ModelRequestPart:
     """Return a prompt, a system prompt or a tool's result for the model."""
+    content = message.content
     if message.role == "user":
-        return UserPromptPart(_prompt(message.content))
+        # Text, or a list of texts, images and documents of pydantic-ai.
+        is_list = isinstance(content, (list, tuple))
+        if is_list and all(isinstance(item, (str, FileUrl, BinaryContent)) for item in content):
+            return UserPromptPart([whole(item) for item in content])
+        return UserPromptPart(_text(message))
     if message.role == "system":
         return SystemPromptPart(_text(message))
     if message.role == "tool":
         outcome: Any = "failed" if message.metadata.get("is_error") else "success"
         return ToolReturnPart(sent_name(message.name), _text(message), message.tool_call_id, outcome=outcome)
     raise DriverError(f"The role of a message is system, user, assistant or tool, not {message.role!r}.")
-
-
-def _prompt(content: Any) -> str | Sequence[UserContent]:
-    """Return a prompt: text, or a list of texts, images and documents of pydantic-ai; anything else as JSON."""
-    if isinstance(content, (list, tuple)) and all(isinstance(item, (str, FileUrl, BinaryContent)) for item in content):
-        return [whole(item) for item in content]
-    return str(whole(as_text(content)))
 
 
 def _text(message: Message) -> str:
@@ -101,9 +103,8 @@ def _answer(message: Message) -> ModelResponse | None:
         parts += [_call(call) for call in calls]
         return ModelResponse(parts) if parts else None
     try:
-        return ModelResponse(
-            _with_kept(text, calls, kept["parts"]), **{name: kept[name] for name in _OF_ANSWER if name in kept}
-        )
+        fields = {name: kept[name] for name in _OF_ANSWER if name in kept}
+        return ModelResponse(_with_kept(text, calls, kept["parts"]), **fields)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DriverError(
             f"metadata[{KEPT!r}] of a message of the model is not what this driver wrote there; take it out."
@@ -142,7 +143,7 @@ def _call(call: ToolCall, **kept: Any) -> ToolCallPart:
 
 
 def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
+    return sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def asked_for(request: driver.ModelRequest, model: Model) -> ModelRequestParameters:
@@ -213,10 +214,9 @@ def response_of(
         if len(outputs) > 1:
             raise DriverError("The model has given several answers where one was asked for.")
         if outputs:
-            given = outputs[0].args
-            content = given if isinstance(given, dict) else _parsed(given or "")
+            content = outputs[0].args
             reason = "stop" if reason == "tool_calls" else reason
-        elif reason not in _CUT_OFF:
+        if not isinstance(content, dict) and (outputs or reason not in _CUT_OFF):
             content = _parsed(content or "")
     return driver.ModelResponse(
         content=content,
@@ -254,11 +254,9 @@ def _parsed(text: str) -> dict[str, Any]:
         found = read_json(fenced[1] if fenced else text)
     except BadJSONError as error:
         raise DriverError(f"The model's answer is not the JSON object that was asked for: it {error}.") from error
-    if not isinstance(found, dict):
-        raise DriverError(
-            f"The model's answer is not the JSON object that was asked for, but a {type(found).__name__}."
-        )
-    return found
+    if isinstance(found, dict):
+        return found
+    raise DriverError(f"The model's answer is not the JSON object that was asked for, but a {type(found).__name__}.")
 
 
 def _kept(answer: ModelResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
@@ -283,3 +281,71 @@ def _kept(answer: ModelResponse, calls: Sequence[ToolCall]) -> dict[str, Any]:
         is_needed = is_needed or not extras.keys() <= {"provider_name"}
         parts.append(kept)
     return {KEPT: {"parts": parts, **{name: data[name] for name in _OF_ANSWER if name in data}}} if is_needed else {}
+
+
+# -- rules of providers: results follow their calls, tool names are plain, text has no lone surrogates -----------------
+
+
+def with_results(messages: Iterable[Message]) -> list[Message]:
+    """Return a conversation in which each answer is followed by the results of its calls, in the order of the calls,
+    and then by other messages.
+
+    A call without a result gets a substitute, and a call without an id gets one. Raises ``DriverError`` for a result
+    without its call in the answer before it.
+    """
+    given, found = list(messages), list[Message]()
+    starts = [index for index, message in enumerate(given) if message.role == "assistant"]
+    for start, end in pairwise((0, *starts, len(given))):
+        part = given[start:end]
+        results = [message for message in part if message.role == "tool"]
+        if part and part[0].role == "assistant":
+            found += _settled(part[0], results, start)
+        if results:
+            raise DriverError(
+                f"The result of the call {results[0].tool_call_id!r} stands in the conversation without that call in "
+                "the answer before it: a hook that takes messages out takes out both, or neither."
+            )
+        found += [message for message in part if message.role not in ("assistant", "tool")]
+    return found
+
+
+def _settled(answer: Message, results: list[Message], position: int) -> list[Message]:
+    """Return an answer with its results, removed from ``results``."""
+    calls, ours = [], []
+    for number, call in enumerate(answer.tool_calls):
+        result = next((result for result in results if result.tool_call_id == call.id), None)
+        if result is None:
+            result = Message(role="tool", content=CUT_SHORT, metadata={"is_error": True})
+        else:
+            results.remove(result)
+        calls.append(call if call.id else call.replace(id=f"call_{position}_{number}"))
+        ours.append(result.replace(name=call.name, tool_call_id=calls[-1].id))
+    return [answer if all(call.id for call in answer.tool_calls) else answer.replace(tool_calls=tuple(calls)), *ours]
+
+
+def sent_name(name: str) -> str:
+    """Return the tool's name for the model: unchanged, or a similar one that providers accept."""
+    if _PLAIN_NAME.fullmatch(name) and name != OUTPUT_TOOL:
+        return name
+    mark = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{_NOT_PLAIN.sub('_', name)[: _LONGEST - 9]}_{mark}"
+
+
+def own_names(tools: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Return the tools' own names by the names sent to the model. Raises ``DriverError`` for duplicates."""
+    names: dict[str, str] = {}
+    for tool in tools:
+        if names.setdefault(sent_name(tool["name"]), tool["name"]) != tool["name"]:
+            raise DriverError(f"The tool {tool['name']!r} needs another name: a model takes it for another tool.")
+    return names
+
+
+def whole(value: Any) -> Any:
+    """Return ``value`` with a replacement character for each lone surrogate, which cannot be sent."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {whole(key): whole(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [whole(item) for item in value]
+    return value

@@ -1,4 +1,4 @@
-"""The built-in gate: an agent cannot trust, allow or uninstall on its own behalf, nor write what decides about it."""
+"""The built-in gate: agents cannot trust, allow or uninstall on their own behalf, nor write the files that decide."""
 
 from __future__ import annotations
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from agent_hooks.model.tools import COMMAND_KEYS
+from agent_hooks.model.tools import COMMAND_KEYS, PATH_KEYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from agent_hooks.model.tool_call import ToolCall
@@ -25,6 +24,7 @@ _TYPING_NAMES = (
 _TYPING_WORDS = frozenset("term tty pty python node kernel eval evaluate bash zsh sh cmd cli ssh".split())
 _SHELLS = frozenset("bash shell zsh sh powershell pwsh tmux".split())
 _LISTS = (list, tuple)
+_PATH_WORDS = ("path", "file", "folder", "dir", "uri", "dest", "target", "source", "src", "dst")
 
 # Words in the names of tools of unknown kind.
 _LOOKING = frozenset(
@@ -84,42 +84,47 @@ class ToolName:
         self.is_keeping = not words.isdisjoint(_KEEPING) and everywhere.isdisjoint(_RUNNING)
 
 
-class Runs:
-    """What ``call`` has run: ``commands`` by a shell, ``codes`` by some interpreter."""
-
-    def __init__(self, call: ToolCall, name: ToolName) -> None:
-        self.commands: list[str] = []
-        self.codes: list[str] = []
-        self._name = name
-        self._is_shell = not _SHELLS.isdisjoint(words_of(f"{call.name} {call.args.get('language', '')}"))
-        self._look_at(call.args)
-
-    def _look_at(self, args: Mapping[str, Any]) -> None:
+def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
+    """Return the commands that ``call`` has run by a shell, and the code that it has run by some interpreter."""
+    commands: list[str] = []
+    codes: list[str] = []
+    is_shell = not _SHELLS.isdisjoint(words_of(f"{call.name} {call.args.get('language', '')}"))
+    waiting: list[Any] = [call.args]
+    while waiting:
+        args = waiting.pop()
         rest = next((f" {_argv(given)}" for key in _ARGUMENT_KEYS if isinstance(given := args.get(key), _LISTS)), "")
         for key, value in args.items():
-            if isinstance(value, str) or (isinstance(value, _LISTS) and all(isinstance(each, str) for each in value)):
-                self._take(key, value, rest)
-            else:
-                for inner in value if isinstance(value, _LISTS) else (value,):
-                    if hasattr(inner, "items"):
-                        self._look_at(inner)
+            if not isinstance(value, str) and not (
+                isinstance(value, _LISTS) and all(isinstance(v, str) for v in value)
+            ):
+                waiting += [v for v in (value if isinstance(value, _LISTS) else (value,)) if hasattr(v, "items")]
+                continue
+            if key in _COMMAND_KEYS or (rest and key in _PROGRAM_KEYS):
+                lines = value if key == "commands" and not isinstance(value, str) else [_argv(value)]
+                commands += [line + rest for line in lines]
+            text = value if isinstance(value, str) else " ".join(value)
+            is_typed = name.is_typing and key in _TYPED_KEYS
+            is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
+            if name.is_looking or not (is_typed or is_code):
+                continue
+            commands += [text] if is_typed or is_shell else _magic_in(text)
+            if not is_shell and ("(" in text or key not in (*_COMMAND_KEYS, *_TYPED_KEYS)):
+                # Each of several is a line of its own: a comment in one says nothing of the next.
+                codes.append(value if isinstance(value, str) else "\n".join(value))
+    return commands, codes
 
-    def _take(self, key: str, value: Any, rest: str) -> None:
-        if key in _COMMAND_KEYS or (rest and key in _PROGRAM_KEYS):
-            lines = value if key == "commands" and not isinstance(value, str) else [_argv(value)]
-            self.commands += [line + rest for line in lines]
-        name = self._name
-        if name.is_looking:
-            return
-        text = value if isinstance(value, str) else " ".join(value)
-        is_typed = name.is_typing and key in _TYPED_KEYS
-        is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
-        if is_typed or (is_code and self._is_shell):
-            self.commands.append(text)
-        if (is_typed or is_code) and not self._is_shell and ("(" in text or key not in (*_COMMAND_KEYS, *_TYPED_KEYS)):
-            # Each of several is a line of its own: a comment in one says nothing of the next.
-            self.codes.append(value if isinstance(value, str) else "\n".join(value))
-            self.commands += _magic_in(text)
+
+def paths_under_keys(value: object, *, is_path: bool = False) -> list[str]:
+    """Return the texts under keys that sound like a path's, at any depth."""
+    if isinstance(value, str):
+        return [value] if is_path and value and "\n" not in value else []
+    if isinstance(value, dict):
+        pairs = [
+            (key in PATH_KEYS or any(word in str(key).lower() for word in _PATH_WORDS), value[key]) for key in value
+        ]
+    else:
+        pairs = [(is_path, inner) for inner in value] if isinstance(value, _LISTS) else []
+    return [path for is_inner, inner in pairs for path in paths_under_keys(inner, is_path=is_inner)]
 
 
 def _argv(value: Any) -> str:

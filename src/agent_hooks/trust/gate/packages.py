@@ -1,4 +1,4 @@
-"""Package managers: what they name to remove or to replace, and the environments that they make anew."""
+"""Judges package managers: the distributions that they remove or replace, and the environments that they make anew."""
 
 from __future__ import annotations
 
@@ -7,130 +7,119 @@ import re
 from itertools import pairwise
 
 from agent_hooks.model.tools import file_of_address
-from agent_hooks.system.paths import expanded
+from agent_hooks.shell.syntax import UNKNOWN
 
 from .environment import normal
 from .locations import forms_of, read_text
-from .programs import is_glob, is_unknown, name_of
-from .reasons import for_another_copy, for_distribution, for_namesake, for_own_command
-from .words import GATHERERS, PACKAGE_MANAGERS, PROJECT_MANAGERS, STANDARD_INPUT, SYSTEM_MANAGERS, UNINSTALLING
+from .programs import GATHERERS, MANAGERS, PROJECT_MANAGERS, name_of
+from .reasons import denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .reading import Reading
+    from .shell import Judging
 
 # Distributions of others with a package of the same name as ours.
 _NAMESAKES = frozenset(("agent-hooks", "agent-hooks-sdk"))
 _INSTALLING = frozenset("install add inject upgrade update reinstall".split())
-_INDEXES = frozenset("-i --index-url --extra-index-url -f --find-links --index --default-index --no-index".split())
-_INDEX_VARIABLES = frozenset(
-    "PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_CONFIG_FILE PIP_TARGET PIP_PREFIX UV_INDEX UV_INDEX_URL "
-    "UV_DEFAULT_INDEX UV_EXTRA_INDEX_URL UV_FIND_LINKS UV_CONFIG_FILE".split()
+_REMOVING = frozenset("uninstall remove rm purge autoremove del prune uninstall-all reinstall-all --all".split())
+_SYSTEM = frozenset("apt apt-get aptitude brew dnf yum zypper apk port".split())
+_ALL = frozenset(("uninstall-all", "--all"))  # tools
+_INDEX = re.compile(
+    r"-[if]|--(?:(?:extra-|default-)?index(?:-url)?|find-links|no-index)(?:=.*)?"
+    r"|(?:PIP|UV)_(?:\w*INDEX\w*|FIND_LINKS|CONFIG_FILE|TARGET|PREFIX)"
 )
-_TARGETS = frozenset("-t --target --prefix --root --user-base".split())
-_INTERPRETERS = frozenset("-p --python --prefix -n --name".split())
+_TARGET = re.compile(r"-t|--(?:target|prefix|root|user-base)")
+_INTERPRETER_OPTION = re.compile(r"-[pn]|--(?:python|prefix|name)")
 _ELSEWHERE = frozenset("docker podman kubectl ssh".split())
-_ALL_TOOLS = frozenset(("uninstall-all", "reinstall-all", "--all"))
-_PATH = re.compile(r"^\.|/|\.(?:whl|zip|gz)$")
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[@=<>!~;].*)?$")
 _LIST_OPTION = re.compile(r"-[a-zA-Z]*r|--requirements?")
-_LISTS_ALL = re.compile(r"\b(?:freeze|list)\b")
-_INTERPRETER_NAME = re.compile(r"(?:c?python|pypy)[\d.@-]*$|\d+\.\d+[\d.]*$")
+_WITH_VALUE = frozenset("-p --python --prompt --seed --index-url --extra-index-url --cache-dir".split())
 
 
-def reason_against_packages(reading: Reading, words: Sequence[str], upstream: str) -> str:
-    """Return why a package manager in ``words`` is denied, if it removes or replaces a part of the gate."""
-    at = next((at for at, word in enumerate(words) if name_of(word) in PACKAGE_MANAGERS), -1)
+def reason_against_packages(judging: Judging, words: Sequence[str], given: str) -> str:
+    """Return why a simple command is denied, if a package manager in it removes or replaces a part of the gate;
+    ``given``: the source of its pipeline and its stdin.
+    """
+    if reason := _against_new_environment(judging, words):
+        return reason
+    at = next((at for at, word in enumerate(words) if name_of(word) in MANAGERS), -1)
     if at < 0:
         return ""
     manager, rest = name_of(words[at]), list(words[at + 1 :])
     if manager.endswith(("conda", "mamba")):
         rest = ["--prefix" if word == "-p" else word for word in rest]
-    assigned = {word.partition("=")[0] for word in words[:at]} | reading.assigned
-    verbs = {word for word in rest if not word.startswith("-")}
-    elsewhere = _is_elsewhere(reading, words, at)
-    if not UNINSTALLING.isdisjoint(verbs) or not _ALL_TOOLS.isdisjoint(rest):
-        return _against_removing(reading, words, manager, rest, upstream, is_elsewhere=elsewhere)
-    if manager in SYSTEM_MANAGERS or _INSTALLING.isdisjoint(verbs):
+    if not _REMOVING.isdisjoint(rest):
+        return _against_removing(judging, words, at, rest, given)
+    if manager in _SYSTEM or _INSTALLING.isdisjoint(rest):
         return ""
-    return _against_installing(reading, rest, assigned, is_elsewhere=elsewhere)
+    return _against_installing(judging, words, at, rest)
 
 
-def reason_against_packages_in(reading: Reading, code: str) -> str:
+def reason_against_packages_in(judging: Judging, code: str) -> str:
     """Return why ``code`` is denied, if it seems to run a package manager on a part of the gate."""
     names = {normal(word) for word in re.findall(r"[\w-]+", code)}
     if names.isdisjoint(("pip", "uv")):
         return ""
-    if "uninstall" in names and (parts := names.intersection(reading.protected.environment.parts.distributions)):
-        return for_distribution(min(parts))
-    return for_namesake(min(found)) if "install" in names and (found := names & _NAMESAKES) else ""
+    if "uninstall" in names and (parts := names.intersection(judging.protected.environment.parts.distributions)):
+        return denial("uninstall", min(parts))
+    return denial("copy", min(found)) if "install" in names and (found := names & _NAMESAKES) else ""
 
 
-def _against_removing(
-    reading: Reading, words: Sequence[str], manager: str, rest: Sequence[str], upstream: str, *, is_elsewhere: bool
-) -> str:
-    environment = reading.protected.environment
-    files = {after for word, after in pairwise(rest) if _LIST_OPTION.fullmatch(word)}
-    listed = "\n".join(read_text(file, reading.cwd) + reading.text_written(file) for file in files)
-    named = [*rest, *listed.split(), *upstream.split()]
+def _against_removing(judging: Judging, words: Sequence[str], at: int, rest: Sequence[str], given: str) -> str:
+    environment, manager = judging.protected.environment, name_of(words[at])
+    files = [after for word, after in pairwise(rest) if _LIST_OPTION.fullmatch(word)]
+    named = [*rest, *"\n".join(read_text(file, judging.cwd) for file in files).split(), *judging.fed_words(files)]
+    named += re.findall(r"[\w.-]+", given)
     names = {normal(found[1]) for word in named if (found := _REQUIREMENT.match(word))}
     if any(name.startswith("agent-hooks") for name in names):
-        return for_own_command("Uninstalling agent-hooks")
-    if manager in SYSTEM_MANAGERS:
-        names = {name.removeprefix("python3-") for name in names if name.startswith("python3-")}
-    if "python" in rest or manager in SYSTEM_MANAGERS or manager == "pyenv":
-        base = os.path.dirname(os.path.dirname(environment.library))
-        pythons = [word for word in rest if _INTERPRETER_NAME.match(word)]
-        versions = {re.sub(r"[^\d.]", "", word) for word in pythons} - ({""} if manager == "uv" else set())
-        if "--all" in rest or any(re.search(rf"(?<![\d.]){re.escape(each)}(?!\d)", base) for each in versions):
-            return for_distribution("the Python that the gate runs in")
-    if is_elsewhere:
+        return denial("command", "Uninstalling agent-hooks")
+    if manager in _SYSTEM or _is_elsewhere(judging, words, at):
         return ""
-    is_tools = manager == "pipx" or "tool" in rest
-    if is_tools and not _ALL_TOOLS.isdisjoint(rest) and re.search(r"/(?:uv/tools|pipx)/", environment.prefix):
-        return for_distribution("every tool, the gate's own included,")
+    is_tools = (manager == "pipx" or "tool" in rest) and not _ALL.isdisjoint(rest)
+    if is_tools and re.search(r"/(?:uv/tools|pipx)/", environment.prefix):
+        return denial("uninstall", "every tool, the gate's own included,")
     is_all = "env" in rest or ("venv" in rest and manager == "pdm") or (manager.endswith("conda") and "--all" in rest)
-    gathers = any(name_of(word) in GATHERERS for word in words) or any(map(is_unknown, rest)) or "<(" in " ".join(rest)
-    gathers = gathers or not STANDARD_INPUT.isdisjoint(files) or any(map(reading.text_written, files))
-    if is_all or (gathers and _LISTS_ALL.search("\n".join(reading.texts))):
-        return reading.judge_environment(environment.prefix)
+    is_unseen = any(name_of(word) in GATHERERS for word in words) or any(UNKNOWN in word for word in rest)
+    is_unseen = is_unseen or any(map(judging.is_fed, files))
+    if is_all or (is_unseen and re.search(r"\b(?:freeze|list)\b", "\n".join(judging.texts))):
+        return judging.judge_environment(environment.prefix)
     parts = names.intersection(environment.parts.distributions)
-    return for_distribution(min(parts)) if parts else ""
+    return denial("uninstall", min(parts)) if parts else ""
 
 
-def _against_installing(reading: Reading, rest: Sequence[str], assigned: set[str], *, is_elsewhere: bool) -> str:
+def _against_installing(judging: Judging, words: Sequence[str], at: int, rest: Sequence[str]) -> str:
+    environment = judging.protected.environment
     names = {normal(found[1]) for word in rest if (found := _REQUIREMENT.match(word))}
     if namesakes := names & _NAMESAKES:
-        return for_namesake(min(namesakes))
-    environment = reading.protected.environment
-    targets = [after for word, after in pairwise(rest) if word in _TARGETS]
-    targets += [word.partition("=")[2] for word in rest if word.partition("=")[0] in _TARGETS]
+        return denial("copy", min(namesakes))
+    options = [part for word in rest for part in (word.split("=", 1) if word.startswith("--") else (word,))]
+    targets = [after for word, after in pairwise(options) if _TARGET.fullmatch(word)]
     for target in targets:
-        forms = forms_of(target, reading.cwd)
-        if any(environment.is_inside(form) or environment.holds(form) for form in forms) or (
-            is_unknown(target) and environment.is_computed_in(target)
-        ):
-            return for_another_copy("a package of the gate's environment")
-    if is_elsewhere or targets:
+        is_inside = any(
+            environment.is_inside(form) or environment.holds(form) for form in forms_of(target, judging.cwd)
+        )
+        if is_inside or (UNKNOWN in target and environment.is_computed_in(target)):
+            return denial("copy", "a package of the gate's environment")
+    if targets or _is_elsewhere(judging, words, at):
         return ""
     distributions = environment.parts.distributions
-    from_index = any(word.partition("=")[0] in _INDEXES for word in rest) or not _INDEX_VARIABLES.isdisjoint(assigned)
-    if from_index and (replaced := names.intersection(distributions)):
-        return for_another_copy(min(replaced))
-    sources = [after for word, after in pairwise(rest) if word == "--from" and _PATH.search(after)]
-    if sources and (replaced := {name for name in names if name in distributions or name.startswith("agent-hooks")}):
-        return for_another_copy(min(replaced))
+    assigned = {word.partition("=")[0] for word in words[:at]} | judging.assigned
+    sources = [after for word, after in pairwise(rest) if word == "--from" and ("/" in after or _ARCHIVE.search(after))]
+    replaced = {name for name in names if name in distributions or (sources and name.startswith("agent-hooks"))}
+    if replaced and (sources or any(map(_INDEX.fullmatch, (*rest, *assigned)))):
+        return denial("copy", min(replaced))
     for word in rest:
-        name = _name_of_copy(reading, word)
-        if name in distributions and not _is_same(distributions[name], word, reading.cwd):
-            return for_another_copy(name)
+        name = _name_of_copy(judging, word)
+        source = os.path.realpath(distributions.get(name) or "/")
+        if name in distributions and source != os.path.realpath(judging.place_of(word)):
+            return denial("copy", name)
     return ""
 
 
-def _name_of_copy(reading: Reading, word: str) -> str:
+def _name_of_copy(judging: Judging, word: str) -> str:
     """Return the name of the distribution that ``word`` would install from a path or an address; or ""."""
     word = word.removeprefix("--editable=").removeprefix("-e")
     name, at, address = word.partition("@")
@@ -139,66 +128,50 @@ def _name_of_copy(reading: Reading, word: str) -> str:
     if found := re.search(r"#(?:.*&)?egg=([\w.-]+)", word):
         return normal(found[1])
     word = re.sub(r"\[[^\]]*\]$", "", word.partition("#")[0])
-    is_path = "/" in word or word.startswith(".") or _ARCHIVE.search(word)
-    if not is_path or is_glob(word):
+    if "*" in word or not ("/" in word or word.startswith(".") or _ARCHIVE.search(word)):
         return ""
-    path = os.path.join(reading.cwd, expanded(file_of_address(word) or word))
-    if found := re.search(
-        r'^\s*name\s*=\s*["\']([\w.-]+)', read_text(os.path.join(path, "pyproject.toml")), re.MULTILINE
-    ):
+    path = judging.place_of(file_of_address(word) or word)
+    project = read_text(os.path.join(path, "pyproject.toml"))
+    if found := re.search(r'^\s*name\s*=\s*["\']([\w.-]+)', project, re.MULTILINE):
         return normal(found[1])
-    last = os.path.basename(os.path.abspath(path)) if "://" not in word else word.rstrip("/").rpartition("/")[2]
+    last = os.path.basename(path) if "://" not in word else word.rstrip("/").rpartition("/")[2]
     last = re.sub(r"\.git(?:@.*)?$", "", last)
     return normal(last.partition("-")[0] if last.endswith(".whl") else re.sub(r"-\d.*$", "", _ARCHIVE.sub("", last)))
 
 
-def _is_same(source: str, word: str, cwd: str) -> bool:
-    """Return whether a distribution is used from the folder ``word`` already."""
-    return bool(source) and os.path.realpath(source) == os.path.realpath(os.path.join(cwd, expanded(word)))
-
-
-def _is_elsewhere(reading: Reading, words: Sequence[str], at: int) -> bool:
+def _is_elsewhere(judging: Judging, words: Sequence[str], at: int) -> bool:
     """Return whether the command names another environment than the gate's."""
     if name_of(words[0]) in _ELSEWHERE:
         return True
+    manager, environment = name_of(words[at]), judging.protected.environment
     named = [os.path.dirname(os.path.dirname(word)) for word in words[: at + 1] if "/bin/" in word]
     for word, after in pairwise(words[at + 1 :]):
-        if word in _INTERPRETERS and not is_unknown(after):
+        if _INTERPRETER_OPTION.fullmatch(word) and UNKNOWN not in after:
             named.append(re.sub(r"/bin/[^/]*$", "", after))
-    if not named and (active := reading.active_environment()):
+    if not named and (active := judging.active_environment()):
         named.append(active)
-    manager = name_of(words[at])
     if not named and manager in PROJECT_MANAGERS and "pip" not in words and "tool" not in words:
-        own = os.path.join(reading.call.project, ".venv")
+        own = os.path.join(judging.call.project, ".venv")
         named += [own] if os.path.isfile(os.path.join(own, "pyvenv.cfg")) else []
-    environment = reading.protected.environment
-    is_conda = manager.endswith(("conda", "mamba"))
     for name in named:
-        if is_conda and "/" not in name:
+        if manager.endswith(("conda", "mamba")) and "/" not in name:
             if name == os.path.basename(environment.prefix):
                 return False
-        elif any(environment.is_inside(form) for form in forms_of(name, reading.cwd)):
+        elif any(environment.is_inside(form) for form in forms_of(name, judging.cwd)):
             return False
     return bool(named)
 
 
-def reason_against_renewing(reading: Reading, words: Sequence[str]) -> str:
+def _against_new_environment(judging: Judging, words: Sequence[str]) -> str:
     """Judge a command that makes an environment anew in its place, or takes it away under its own name."""
     names = [name_of(word) for word in words]
-    rest = list(words)
-    makes = "venv" in words or "virtualenv" in names
-    if makes and _HELP.isdisjoint(words) and ("--clear" in words or "uv" in names[:2]):
+    made: list[str] = []
+    if "venv" in words or "virtualenv" in names:
+        if not {"--help", "-h"}.isdisjoint(words) or ("--clear" not in words and "uv" not in names[:2]):
+            return ""
         after = words[(words.index("venv") if "venv" in words else names.index("virtualenv")) + 1 :]
-        places = [
-            word for before, word in pairwise(("", *after)) if not word.startswith("-") and before not in _WITH_VALUE
-        ]
-        return next(filter(None, (reading.judge_environment(place) for place in places or [".venv"])), "")
-    if names[0].endswith(("conda", "mamba")) and "create" in rest:
-        made = [after for word, after in pairwise(rest) if word in ("-p", "--prefix")]
-        return next(filter(None, map(reading.judge_environment, made)), "")
-    is_removed = (names[0] == "pipenv" and "--rm" in rest) or (names[0] == "hatch" and {"env", "prune"}.issubset(rest))
-    return reading.judge_environment(reading.protected.environment.prefix) if is_removed else ""
-
-
-_HELP = frozenset(("--help", "-h"))
-_WITH_VALUE = frozenset("-p --python --prompt --seed --index-url --extra-index-url --cache-dir".split())
+        pairs = pairwise(("", *after))
+        made = [word for before, word in pairs if not word.startswith("-") and before not in _WITH_VALUE] or [".venv"]
+    elif (names[0] == "pipenv" and "--rm" in words) or (names[0] == "hatch" and {"env", "prune"}.issubset(words)):
+        made = [judging.protected.environment.prefix]
+    return next(filter(None, map(judging.judge_environment, made)), "")

@@ -8,15 +8,14 @@ import sys
 from agent_hooks.system.paths import expanded
 
 from .environment import Environment
-from .locations import forms_of, is_in, spelled
-from .wiring import STARTUP_NAMES, hooks_of, is_wired_in, is_wiring, lines_for_hosts, mentions_hooks
+from .locations import forms_of, is_in
+from .wiring import STARTUP_NAMES, is_wired_in, is_wiring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
-# How much of a file is protected.
+# The protected part of a file.
 ALL = "all"
 TABLE = "the table tool.agent_hooks"
 FRONTMATTER = "the frontmatter with hooks"
@@ -27,6 +26,7 @@ MANIFEST_NAMES = ("hookconf.py", "agent-hooks.toml")
 CLAUDE_FOLDER = ".claude"
 CLAUDE_NAMES = ("settings.json", "settings.local.json")
 _PACKAGE = "__init__.py"
+_MAX_MATCHES = 2_000  # of a glob
 # Every name above, from the folder that it would lie in.
 _USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name in CLAUDE_NAMES), _PACKAGE)
 _MODULE_ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
@@ -71,30 +71,27 @@ class ProtectedPaths:
         ``path`` counts as it is written and with symbolic links resolved, in any spelling that a file system may take
         for the same. ``is_taken``: it is removed or moved, which does nothing to the target of a link.
         """
-        return self._find(path, cwd, is_taken=is_taken)[0]
-
-    def _find(self, path: str, cwd: str, *, is_taken: bool) -> tuple[str, tuple[str, ...]]:
         forms = forms_of(path, cwd)
         part = ""
         for form in forms:
-            if self.environment.find(form, is_link=is_taken and form != forms[0]):
-                return ALL, forms
             folder, _, name = form.rpartition("/")
+            if self.environment.find(form, is_link=is_taken and form != forms[0]):
+                return ALL
             if form in self._folders or form.startswith(self._below) or name in MANIFEST_NAMES:
-                return ALL, forms
+                return ALL
             if name in CLAUDE_NAMES and folder.endswith(f"/{CLAUDE_FOLDER}"):
-                return ALL, forms
+                return ALL
             if name == "pyproject.toml":
                 part = TABLE
             elif name == "skill.md" or (name.endswith(".md") and f"/{CLAUDE_FOLDER}/agents/" in form):
                 part = FRONTMATTER
-            elif form in self._files or (self._script_folders and not is_taken and self._replaces_module(folder, name)):
-                return ALL, forms
+            elif form in self._files or (not is_taken and self._replaces_module(folder, name)):
+                return ALL
             elif name in STARTUP_NAMES:
                 part = STARTUP
             elif is_wiring(form):
                 part = WIRING
-        return part, forms
+        return part
 
     def _replaces_module(self, folder: str, name: str) -> bool:
         """Return whether a script beside which ``name`` is would import it instead of a module of Python's own."""
@@ -108,21 +105,20 @@ class ProtectedPaths:
         return any(map(self.environment.find, forms_of(path, cwd)))
 
     def holds(self, path: str, cwd: str = "", *, files: bool = True) -> bool:
-        """Return whether who removes, moves or replaces the folder ``path`` does so to something that is protected.
+        """Return whether the removal, move or replacement of the folder ``path`` affects something protected.
 
         ``files=False``: that only a project's files are in it does not count.
         """
-        found, forms = self._find(path, cwd, is_taken=True)
+        forms = forms_of(path, cwd)
         if any(map(self.environment.holds, forms)) or is_wired_in(os.path.abspath(os.path.join(cwd, expanded(path)))):
             return True
         known = (*self._folders, *self._files) if files else self._folders
-        return found == ALL or any(
-            form.endswith(f"/{CLAUDE_FOLDER}") or any(each.startswith(form.rstrip("/") + "/") for each in known)
-            for form in forms
+        return self.find(path, cwd, is_taken=True) == ALL or any(
+            form.endswith(f"/{CLAUDE_FOLDER}") or any(is_in(each, form) for each in known) for form in forms
         )
 
     def lands(self, source: str, target: str, cwd: str) -> str:
-        """Return what is protected of that which ``source``, copied to the path ``target``, would write; or "".
+        """Return the protected path that ``source``, copied to the path ``target``, would write; or "".
 
         The names that count everywhere count in a copied folder only if it goes below ``cwd``: a copy of a project
         elsewhere is a copy.
@@ -132,57 +128,43 @@ class ProtectedPaths:
         source, target = (os.path.join(cwd, expanded(path)) for path in (source, target))
         if not os.path.isdir(source):
             return ""
-        if path := self.environment.lands(source, target):
-            return path
-        forms = forms_of(target, "")
-        known = [
-            each[len(form) + 1 :] for form in forms for each in (*self._folders, *self._files) if is_in(each, form)
-        ]
-        usual = _USUAL if any(is_in(form, top) for form in forms for top in forms_of(cwd, "")) else ()
-        inside = (name for name in (*known, *usual) if os.path.lexists(os.path.join(source, name)))
-        return next((path for name in inside if self.find(path := os.path.join(target, name)) == ALL), "")
+        forms, tops, environment = forms_of(target, ""), forms_of(cwd, ""), self.environment
+        if any(environment.takes_unseen(form) and form not in environment.sites for form in forms):
+            return target  # a tree over the tree of the environment
+        known = (*self._folders, *self._files)
+        names = [each[len(form) + 1 :] for form in forms for each in known if is_in(each, form)]
+        names += _USUAL if any(is_in(form, top) for form in forms for top in tops) else ()
+        names = [name for name in names if os.path.lexists(os.path.join(source, name))]
+        names += os.listdir(source) if any(map(environment.is_inside, forms)) else ()
+        paths = (os.path.join(target, name) for name in names)
+        return next((path for path in paths if self.find(path) == ALL), "")
 
     def below(self, start: str, pattern: str, *, is_name: bool, environment: bool = True) -> str:
-        """Return a file below the folder ``start`` that is protected and that ``pattern`` means: by its last name if
-        ``is_name``, else by its whole path; an empty string if there is none. ``environment``: parts of the gate count.
+        """Return a protected file below the folder ``start`` that ``pattern`` matches, by its last name if ``is_name``,
+        else by its whole path; an empty string if there is none. ``environment``: parts of the gate count.
         """
         from fnmatch import fnmatch
 
-        folders = forms_of(start, "")
+        folders, own = forms_of(start, ""), self.environment
         usual = (path for name in _USUAL if os.path.lexists(path := os.path.join(start, name)))
         found = (form for path in usual if self.find(path) for form in forms_of(path, ""))
-        own = self.environment
-        are_near = environment and any(own.is_whole(f) or own.is_inside(f) or own.holds(f) for f in folders)
-        parts = own.known() if are_near else ()
-        known = (*self._folders, *self._files, *found, *parts)
-        pattern = pattern.casefold()
-        return next(
-            (
-                path
-                for path in known
-                if any(is_in(path, folder) for folder in folders)
-                and fnmatch(path.rpartition("/")[2] if is_name else path, pattern)
-            ),
-            "",
-        )
+        is_near = environment and any(own.is_whole(f) or own.is_inside(f) or own.holds(f) for f in folders)
+        known: tuple[str, ...] = (*self._folders, *self._files, *found, *(own.known() if is_near else ()))
+        for path in known:
+            matched = path.rpartition("/")[2] if is_name else path
+            if any(is_in(path, folder) for folder in folders) and fnmatch(matched, pattern.casefold()):
+                return path
+        return ""
 
     def globbed(self, pattern: str, cwd: str) -> list[str]:
-        """Return the files that are protected by name or as given, and that a shell would put for ``pattern``."""
-        from fnmatch import fnmatch
+        """Return the files that a shell would put for ``pattern``."""
         from glob import iglob
+        from itertools import islice
 
-        pattern = os.path.join(cwd, expanded(pattern))
-        folder, name = os.path.split(pattern)
-        names = [usual for usual in (*MANIFEST_NAMES, *CLAUDE_NAMES, CLAUDE_FOLDER) if fnmatch(usual, name)]
-        # Like a shell, `*` leaves out what begins with a dot.
-        names = [usual for usual in names if usual[0] != "." or name[0] == "."]
         try:
-            found = [path for usual in names for path in iglob(os.path.join(folder, usual))]
+            return list(islice(iglob(os.path.join(cwd, expanded(pattern))), _MAX_MATCHES))
         except ValueError:  # no path of this system
-            found = []
-        wanted = spelled(pattern)
-        known = (each for each in (*self._folders, *self._files) if fnmatch(each, wanted))
-        return [*found, *known, *self.environment.matched(os.path.normpath(pattern))]
+            return []
 
     def is_named_in(self, text: str, cwd: str) -> bool:
         """Return whether ``text`` (code, or a command that cannot be read) seems to name a file that is protected."""
@@ -204,60 +186,9 @@ class ProtectedPaths:
         return self.find(path, cwd) == ALL or (len(path) > 2 and self.holds(path, cwd, files=False))
 
     def paths_in(self, text: str) -> list[str]:
-        """Return what in ``text`` looks like a path that has to do with something protected."""
+        """Return the texts in ``text`` that look like paths with a protected name in them."""
         import re
 
         found = re.findall(r"""[^\s'"`(){}\[\]<>|;&,=*?!#]+""", text)
         words = (*self.words, self.environment_name)
         return [path for path in dict.fromkeys(found) if any(word in path.casefold() for word in words)]
-
-
-def part_of(protection: str, text: str) -> Any:
-    """Return the protected part of a file that holds ``text``; something false if it has none.
-
-    Raises ``ValueError`` for TOML that cannot be read and may have the table.
-    """
-    if protection == FRONTMATTER:
-        head = _frontmatter(text)
-        return head if _has_hooks(head) else ""
-    if protection == WIRING:
-        return hooks_of(text)
-    if protection == STARTUP:
-        return lines_for_hosts(text)
-    if "agent_hooks" not in text and "\\" not in text:  # a key may also be written with escapes
-        return None
-    from tomllib import loads
-
-    tool = loads(text).get("tool")
-    return tool.get("agent_hooks") if isinstance(tool, dict) else None
-
-
-def mentions_part(protection: str, text: str) -> bool:
-    """Return whether ``text``, put somewhere into a file, might make or change its protected part."""
-    import re
-
-    if protection == WIRING:
-        return mentions_hooks(text)
-    if protection == STARTUP:
-        return bool(lines_for_hosts(text))
-    if protection == FRONTMATTER:
-        return re.search(r"""hooks["']?\s*:""", text) is not None or _has_hooks(text)
-    return re.search(r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}", text) is not None
-
-
-def _frontmatter(text: str) -> str:
-    lines = text.removeprefix("\ufeff").splitlines()
-    if not lines or lines[0].rstrip() != "---":
-        return ""
-    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), len(lines))
-    return "\n".join(lines[1:end])
-
-
-def _has_hooks(yaml: str) -> bool:
-    if "hooks" not in yaml and "\\" not in yaml:
-        return False
-    import re
-
-    # As a key of a block, of a flow, as an explicit key, or spelled with escapes.
-    key = r"""^[ \t]*["']?hooks["']?[ \t]*:|[{,]\s*["']?hooks["']?\s*:|\?\s*["']?hooks\b|\\[xuU][0-9a-fA-F]{2}"""
-    return re.search(key, yaml, re.MULTILINE) is not None

@@ -1,167 +1,97 @@
-"""Which programs a simple command runs in the end, and how what they are given is to be read."""
+"""Programs by how they use the files in their arguments. A program in none of the tables may write all of them."""
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
+from agent_hooks.shell import programs
 
-from .words import (
-    AWKS,
-    EDITORS,
-    ENDERS,
-    FINDERS,
-    FORMATTERS,
-    FORMATTING,
-    GATHERERS,
-    GIT_RUNNERS,
-    GIT_RUNNING,
-    HARMLESS_OPTIONS,
-    INTERPRETERS,
-    READERS,
-    SHELLS,
-    STANDARD_INPUT,
-    SUSPICIOUS,
-    VERSION_CONTROL,
-    WRAPPERS,
+# Their operands are text, or files that they read; they run none of it.
+READERS = frozenset(
+    """
+    echo printf print cat tac head tail more bat nl od hexdump strings cut tr wc column rev fold grep egrep fgrep
+    zgrep rg ag ack diff cmp colordiff comm stat file ls dir tree du df lsof sum cksum md5sum sha1sum sha256sum
+    sha512sum shasum b2sum basename dirname realpath readlink test [ [[ true false : which type whereis whatis info
+    help apropos export unset declare local readonly typeset set cd pushd popd pwd date sleep exit return read
+    logger notify-send seq expr gh glab hub jq for case select in function mapfile readarray pytest py.test mypy
+    pyright flake8 pylint code open xdg-open hg jj sl svn sed curl wget psql sqlite3 claude codex gemini get-content
+    gc select-string sls get-childitem gci test-path write-output write-host
+    """.split()
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
-INLINE = re.compile(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
-_SCRIPTED = frozenset(("sed", "perl", "ruby"))
-_SCRIPT_OPTION = re.compile(r"-[A-Za-z0-9]*e|--expression|-f|--file")
-_IN_PLACE = re.compile(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
-_SED_IN_PLACE = re.compile(r"-[nErsuz]*i|--in-place")
-_CLUSTER_IN_PLACE = re.compile(r"-[A-Za-z0-9]*i")
-_OUTPUT = re.compile(r"-[A-Za-z]*[oO]|--out(?:put(?:-document|-file)?|file)?")
-_UNKNOWN = re.compile(r"\$(?:$|[\w{(@*#?!-])|`|^\{\}$")
+SHELLS = programs.SHELLS | frozenset("csh tcsh rbash pwsh powershell cmd at batch crontab".split())
+INTERPRETERS = frozenset(
+    """
+    python py pypy ipython node nodejs deno bun tsx ruby irb perl php lua luajit rscript osascript julia tclsh guile
+    awk gawk mawk nawk groovy scala elixir
+    """.split()
+)
+AWKS = frozenset("awk gawk mawk nawk".split())
+# They take away their operands, whole folders too.
+REMOVERS = frozenset(
+    "rm rmdir unlink shred srm wipe rimraf trash trash-put trash-cli del-cli del erase rd remove-item ri mount".split()
+)
+MOVERS = frozenset("mv mmv rename move ren move-item mi rename-item rni".split())
+LINKERS = frozenset("ln link mklink".split())
+# They write their last operand, or the folder of ``-t``.
+COPIERS = LINKERS | frozenset(
+    "cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi rclone".split()
+)
+# They put files with names of their own into a folder.
+UNPACKERS = frozenset("tar gtar bsdtar unzip 7z 7za 7zz cpio zipfile tarfile".split())
+# Other common ones, known so that a command that names none of them and nothing protected needs no analysis.
+WRITERS = frozenset(
+    """
+    truncate fallocate touch chmod chown chgrp chattr setfacl tee sponge ed ex vi vim nvim nano emacs mkdir mkfifo
+    mknod gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd set-content sc add-content ac out-file clear-content clc
+    new-item ni tee-object apply_patch patch dd dos2unix unix2dos uniq xxd objcopy strip convert magick script
+    """.split()
+)
+EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands
+# They run another command, or one in their arguments, in ways that ``agent_hooks.shell.programs`` does not list.
+CARRIERS = frozenset(
+    """
+    uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle eval script su ssh docker podman kubectl
+    nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty screen tmux
+    """.split()
+) | frozenset(programs.WRAPPERS)
+GATHERERS = frozenset("xargs parallel find fd fdfind".split())  # they add arguments to the command that they run
+FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
+MANAGERS = frozenset(
+    """
+    pip pipx uv poetry pdm conda mamba micromamba rye hatch pipenv pixi pyenv apt apt-get aptitude brew dnf yum zypper
+    apk port
+    """.split()
+)
+# They work on the environment of the project that they are called in.
+PROJECT_MANAGERS = frozenset("uv poetry pdm rye hatch pipenv pixi".split())
+ENDERS = frozenset("pkill killall kill skill".split())  # of processes
+# Coding agents, by the name of the program and by that of the package.
+HOSTS = {
+    **{name: name for name in "claude codex gemini qwen copilot cursor-agent opencode droid kiro-cli".split()},
+    "claude-code": "claude",
+    "gemini-cli": "gemini",
+    "qwen-code": "qwen",
+    "opencode-ai": "opencode",
+}
+CHANGING = REMOVERS | MOVERS | COPIERS | UNPACKERS | WRITERS
+_KNOWN = READERS | SHELLS | INTERPRETERS | CHANGING | FORMATTERS | ENDERS | MANAGERS | HOSTS.keys() | CARRIERS
+# A command without any of these words, a redirection or a protected name changes nothing of ours.
+NOTABLE = (
+    CHANGING
+    | HOSTS.keys()
+    | frozenset(
+        """
+    sed wget curl aria2c apply am -delete clone uninstall remove purge autoremove prune uninstall-all -mvenv venv
+    virtualenv pipenv conda mamba micromamba clean reset
+    """.split()
+    )
+)
 
 
 def name_of(word: str) -> str:
-    """Return a program's name without folder, ``.exe`` and version."""
+    """Return the name of a program without its folder, ``.exe`` and version."""
     name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
     return name if name in _KNOWN else name.rstrip("0123456789.") or name
 
 
-_KNOWN = READERS | SHELLS | INTERPRETERS | SUSPICIOUS | FORMATTERS | ENDERS | FINDERS | {"git", "ruff"}
-
-
-class Program:
-    """A program that a simple command may run in the end: its ``name``, what it is given (``operands``), and whether it
-    gets more from elsewhere (``gathers``).
-    """
-
-    def __init__(self, words: Sequence[str], *, gathers: bool = False) -> None:
-        self.name = name_of(words[0])
-        self.operands = words[1:]
-        self.gathers = gathers
-
-
-def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]:
-    """Return what a simple command may run: two, if a wrapper's options can be read in two ways."""
-    name, operands = name_of(words[0]), words[1:]
-    if name in INTERPRETERS:
-        return [Program(_module(operands) or words, gathers=gathers)]
-    if name in FINDERS:
-        running = ("-exec", "-ok") if name == "find" else ("-x", "-X", "--exec")
-        at = next((at for at, word in enumerate(operands) if word.startswith(running)), len(operands))
-        if operands[at + 1 :]:
-            return programs_of(operands[at + 1 :], gathers=True)
-        return [Program(words)]
-    if name not in WRAPPERS:
-        return [Program(words, gathers=gathers)]
-    gathers = gathers or name in GATHERERS
-    found: list[Program] = []
-    for at, word in enumerate(operands):
-        inner = name_of(word)
-        gathers = gathers or inner in GATHERERS
-        if inner in _KNOWN and not ASSIGNMENT.fullmatch(word):
-            found += programs_of(operands[at:], gathers=gathers)
-            if at == 0 or not operands[at - 1].startswith("-"):
-                break  # behind an option it may also be that option's value
-    return found or [Program(words, gathers=gathers)]
-
-
-def _module(operands: Sequence[str]) -> Sequence[str]:
-    """Return the module that Python is told to run by ``-m``, with what it is given; nothing without one."""
-    for at, word in enumerate(operands):
-        if word.startswith("-m"):
-            return [word[2:], *operands[at + 1 :]] if len(word) > 2 else operands[at + 1 :]
-        if word.startswith("-c") or not (word.startswith("-") or operands[at - 1] in ("-W", "-X")):
-            break
-    return ()
-
-
-def is_only_versioning(name: str, words: Sequence[str]) -> bool:
-    """Whether a version control system does its own work, and runs no other command."""
-    return name in VERSION_CONTROL and not version_control_runs(words)
-
-
-def version_control_runs(words: Sequence[str]) -> bool:
-    """Whether a version control system is told to run another command."""
-    return not GIT_RUNNING.isdisjoint(words) or not GIT_RUNNERS.isdisjoint(words)
-
-
-def gives_script(operands: Sequence[str]) -> bool:
-    """Whether an interpreter is given what it runs by its arguments, and does not read it from its input."""
-    first = next((word for word in operands if word in STANDARD_INPUT or not word.startswith("-")), "")
-    if "-s" in operands or first in STANDARD_INPUT:
-        return False
-    return any(not word.startswith("-") for word in operands) or any(INLINE.match(word) for word in operands)
-
-
-def is_unknown(word: str) -> bool:
-    """Whether only running the command would tell what ``word`` is."""
-    return _UNKNOWN.search(word) is not None
-
-
-def is_glob(word: str) -> bool:
-    """Whether a shell may put names of files for ``word``."""
-    return "*" in word or "?" in word or "[" in word
-
-
-def files_of(name: str, operands: Sequence[str]) -> list[str]:
-    """Return what is given to a program that is neither an option nor a script."""
-    files = [
-        word
-        for before, word in zip(("", *operands), operands, strict=False)
-        if word and not word.startswith("-") and not (name in _SCRIPTED and _SCRIPT_OPTION.fullmatch(before))
-    ]
-    has_option = any(_SCRIPT_OPTION.match(word) for word in operands)
-    return files[1:] if name == "sed" and not has_option else files
-
-
-def is_passive(program: str) -> bool:
-    """Whether ``program`` runs nothing of what it is given: all of it is text, or files."""
-    return program in READERS or (writes(program) and program not in EDITORS and program != "find")
-
-
-def writes(program: str) -> bool:
-    """Whether what ``program`` is given are files to write."""
-    return program in SUSPICIOUS or program in FORMATTERS or program == "find"
-
-
-def changes_in_place(program: str, operands: Sequence[str]) -> bool:
-    """Whether its options make ``program`` write the files that it would else only read."""
-    if not HARMLESS_OPTIONS.isdisjoint(operands):
-        return False
-    if program == "sed":
-        return any(_SED_IN_PLACE.match(word) for word in operands)
-    if program in AWKS:
-        return "inplace" in operands or "-iinplace" in operands
-    if program in INTERPRETERS:
-        return program in ("perl", "ruby", "gawk") and any(_CLUSTER_IN_PLACE.match(word) for word in operands)
-    subcommand = next((word for word in operands if not word.startswith("-")), "")
-    is_formatting = program in FORMATTERS or subcommand in FORMATTING
-    return is_formatting or any(_IN_PLACE.match(word) for word in operands)
-
-
-def outputs_of(operands: Sequence[str]) -> list[str]:
-    """Return the files that options name as the output."""
-    following = [after for word, after in pairwise(operands) if _OUTPUT.fullmatch(word)]
-    joined = [word.partition("=")[2] for word in operands if _OUTPUT.fullmatch(word.partition("=")[0])]
-    attached = [word[2:] for word in operands if len(word) > 2 and word.startswith(("-o", "-O"))]
-    return [word for word in (*following, *joined, *attached) if word]
+def is_known(word: str) -> bool:
+    """Whether ``word`` names a program of the tables."""
+    return name_of(word) in _KNOWN

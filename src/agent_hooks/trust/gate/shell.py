@@ -1,318 +1,384 @@
-"""What is denied of shell commands. Best effort: a shell can hide anything from who only reads what it is told.
+"""Judges shell commands. Best effort: static analysis cannot see everything a shell will do.
 
-What gets through changes files that nobody trusts then: the digests of a project catch it. This is so that an agent is
-told at once, and that the user's own files, which no digest covers, are not changed in passing.
+A command that gets through changes files that nobody trusts then: the digests of a project catch it. The gate exists so
+that an agent is told at once, and for the user's own files, which no digest covers.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from itertools import takewhile
-from shlex import join
+
+from agent_hooks.shell.programs import command_line, command_start
+from agent_hooks.shell.syntax import UNKNOWN
+from agent_hooks.system.paths import expanded
 
 from .code import names_own_command, reason_against_code
-from .commands import Command, CommandList
 from .hosts import reason_against_host
+from .line import CommandLine
+from .locations import read_text
 from .own import is_ours, reason_against_own
-from .programs import INLINE, Program, gives_script, is_glob, is_unknown, name_of, programs_of, writes
-from .programs import version_control_runs as runs_more
-from .reading import Reading, first
-from .reasons import for_own_command, for_unclear
-from .words import (
+from .parts import mentions_part, part_of
+from .paths import ALL
+from .programs import (
     AWKS,
-    COPIERS,
-    EDITORS,
-    FINDERS,
+    CARRIERS,
+    CHANGING,
     GATHERERS,
     INTERPRETERS,
-    MAKES,
     MOVERS,
-    OPEN_TO_INPUT,
-    PACKAGE_RUNNERS,
-    PRINTERS,
     READERS,
     REMOVERS,
     SHELLS,
-    SOURCING,
-    STANDARD_INPUT,
-    SUSPICIOUS,
-    TARS,
-    VERSION_CONTROL,
-    WRAPPERS,
+    is_known,
+    name_of,
 )
-from .writing import reason_against_finding, reason_against_writing
+from .reasons import denial
+from .wiring import reason_against_taking
+from .writing import changes_files, find_arguments, reason_against_finding, reason_against_writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from .calls import CallInfo
+    from .line import Command
     from .paths import ProtectedPaths
 
-# Variables that name a file which a shell reads at its start.
-_STARTUP_FILE = re.compile(r"(?:BASH_ENV|ENV|ZDOTDIR)=")
-_COPYING_INPUT = frozenset("tee sponge dd".split())
-_TEXT = re.compile(r"""['"]([^'"\n]+)['"]""")
-_RUNNING = re.compile(r"system|\bp?exec|\beval|popen|spawn|`|\bqx|getline", re.IGNORECASE)
-# What GNU sed runs: the command `e`, the flag of `s` that runs the line, and `e` alone, which runs its input.
-_RUN_BY_SED = re.compile(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)")
-_REPLACED_AND_RUN = re.compile(r"\bs([^\w\s\\]).*?\1(.*?)\1\w*e")
-_INPUT_RUN = re.compile(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
-# Options that name a command, of programs that else run none.
-_OF_TAR = re.compile(
-    r"--checkpoint-action=exec=|--(?:to-command|use-compress-program|rsh-command|info-script|new-volume-script)(?:=|$)|-[IF]"
-)
-_RUNNING_OPTIONS = {
-    **dict.fromkeys(TARS, _OF_TAR),
-    "rsync": re.compile(r"--rsh(?:=|$)|-[A-Za-z]*e$"),
-    "scp": re.compile(r"-S|-o\s*ProxyCommand="),
-    "zip": re.compile(r"-TT|--unzip-command(?:=|$)"),
-    "sort": re.compile(r"--compress-program(?:=|$)"),
-    "split": re.compile(r"--filter(?:=|$)"),
-    "man": re.compile(r"-[PH]|--(?:pager|html)(?:=|$)"),
-    "less": re.compile(r"\+!"),
-    "rg": re.compile(r"--(?:pre|hostname-bin)(?:=|$)"),
-}
-_FOLDER_OPTION = re.compile(r"(?:-[CD]|--chdir|--directory)(?:=(.+))?")
 _MAX_DEPTH = 8  # commands within commands
-_SETTING = re.compile(r"^[\w-]+(?:\.[\w-]+)+=")  # what git -c sets
-# Options and variables that name a command for later.
-_FOR_LATER = re.compile(r"^[\w.-]*(?:command|exec|editor|pager|program|shell)=", re.IGNORECASE)
-_VARIABLE_FOR_LATER = re.compile(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS|BASH_ENV)=")
+_INLINE = re.compile(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
+_PRINTERS = frozenset("echo printf print".split())
+_STDIN = frozenset("- /dev/stdin /dev/fd/0 /proc/self/fd/0".split())
+# Variables whose value is a command, or a file that a shell reads at its start.
+_COMMAND_VARIABLE = re.compile(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)|BASH_ENV|ENV|ZDOTDIR")
+_STARTUP_VARIABLES = frozenset(("BASH_ENV", "ENV", "ZDOTDIR"))
+_NAMING = re.compile(
+    r"^(?:-+[\w.-]+|[\w-]+(?:\.[\w-]+)+|\w*(?:command|exec|editor|pager|program|shell))=|^[+:!]+|^spawn ", re.IGNORECASE
+)  # before a command in an argument
+_FOLDER_OPTION = re.compile(r"(?:-[CD]|--chdir|--directory)(?:=(.+))?")
+_RUN_BY_GIT = frozenset(
+    "config bisect submodule filter-branch filter-repo difftool mergetool -c -x --exec --config-env --extcmd".split()
+)
+# GNU sed runs the argument of `e`; its input for `e` alone and for the flag of `s`.
+_RUN_BY_SED = re.compile(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)|\bs([^\w\s\\]).*?\2(.*?)\2\w*e")
+_INPUT_OF_SED = re.compile(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
+_RUNNING_CODE = re.compile(r"system|\bp?exec|\beval|popen|spawn|`|\bqx|getline", re.IGNORECASE)
+_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)\"""")
+# The marks before a recipe of a makefile, and the time before a line for cron.
+_MARKS = re.compile(r"^([\t ]*)[-@+]+|^(?:[\d*/,-]+[ \t]+){5}", re.MULTILINE)
 
 
 def reason_against(text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
     """Return why the shell command ``text``, run in ``cwd``, is denied; an empty string if it is not."""
-    return _Judging(text, cwd, protected, call).judge(text)
+    judging = Judging(text, cwd, protected, call)
+    return judging.judge(text) or judging.judge_fed()
 
 
-class _Judging:
+class Program:
+    """A program that a simple command runs in the end; ``gathers``: arguments are added that the text does not show."""
+
+    def __init__(self, words: Sequence[str], *, gathers: bool = False) -> None:
+        self.words = words
+        self.name = name_of(words[0])
+        self.operands = words[1:]
+        self.gathers = gathers
+
+
+class Judging:
     """One command line while it is judged, with all that it gives to other shells and interpreters."""
 
     def __init__(self, text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> None:
-        self._reading = Reading(text, cwd, protected, call)
+        self.protected = protected
+        self.call = call
+        self.lines: list[CommandLine] = []
+        self.links: dict[str, str] = {}  # the targets of the symbolic links that the command makes
+        given = dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX"), protected.environment.prefix) | dict(os.environ)
+        given["PWD"] = cwd
+        self.variables = {name: value for name, value in given.items() if name in text and name != "_"}
+        self._environment = dict(self.variables)
+        self._cwd = cwd
+        self._text = text
         self._budget = 100_000 + 10 * len(text)  # characters: words within words can make up any number of them
-        self._upstream = ""
-        self._is_from_code = False  # whether an interpreter prints that
-        self._finding: Sequence[str] = ()  # the operands of a find in the same pipe
+        self._fed: list[str] = []  # texts that are printed, or given to stdin
+        self._files: set[str] = set()  # the names of files that the command writes
+        self._runs_input = False
+        self._runs_code = ""  # the interpreter that runs such texts
 
-    def judge(self, text: str) -> str:
-        reading = self._reading
+    # -- state -------------------------------------------------------------------------------------------------------
+
+    @property
+    def cwd(self) -> str:
+        """The working directory of the command that is judged."""
+        return self.lines[-1].cwd if self.lines else self._cwd
+
+    @property
+    def assigned(self) -> set[str]:
+        """The variables that the command line sets."""
+        return {name for name, value in self.variables.items() if self._environment.get(name) != value}
+
+    @property
+    def texts(self) -> list[str]:
+        """The command lines, each within the one before."""
+        return [line.text for line in self.lines] or [self._text]
+
+    def place_of(self, path: str) -> str:
+        """Return the absolute path for ``path`` as this command line means it."""
+        return os.path.abspath(os.path.join(self.cwd, expanded(path)))
+
+    def plain_words(self) -> set[str]:
+        """Return all words of the command lines that are no sentences."""
+        return {word for line in self.lines for word in line.plain_words()}
+
+    def active_environment(self) -> str:
+        """Return the environment that this command line, or else the shell, has activated; or an empty string."""
+        chosen = self.variables.get("VIRTUAL_ENV", "") if "VIRTUAL_ENV" in self.assigned else ""
+        return chosen or os.environ.get("VIRTUAL_ENV", "")
+
+    def fed_words(self, files: Iterable[str]) -> list[str]:
+        """Return the words that the command prints, if any of ``files`` is one that it writes."""
+        return " ".join(self._fed).split() if any(map(self.is_fed, files)) else []
+
+    # -- commands ----------------------------------------------------------------------------------------------------
+
+    def judge(self, text: str, cwd: str = "") -> str:
+        """Return why the command line ``text`` is denied."""
         self._budget -= len(text)
-        if len(reading.texts) >= _MAX_DEPTH or self._budget <= 0:
+        if len(self.lines) >= _MAX_DEPTH or self._budget <= 0:
             return self._judge_unreadable(text)
-        commands = CommandList(text)
-        if not commands.is_whole and (reason := self._judge_unreadable(text)):
+        line = CommandLine(text, cwd or self.cwd, self.variables)
+        if not self.lines and not line.is_whole and (reason := self._judge_unreadable(text)):
             return reason
-        outside = reading.places, self._upstream
-        reading.places, self._upstream = [reading.cwd], ""
-        reading.texts.append(text)
+        self.lines.append(line)
         try:
-            return first(map(self._judge_command, commands.commands))
+            return first(map(self._judge_command, line.commands()))
         finally:
-            reading.texts.pop()
-            reading.places, self._upstream = outside
+            self.lines.pop()
+
+    def judge_fed(self) -> str:
+        """Judge the texts that the command prints, if it runs something that only running it would tell."""
+        while self._fed and (self._runs_input or self._runs_code):
+            fed, runs_input, runs_code = dict.fromkeys(self._fed), self._runs_input, self._runs_code
+            self._fed, self._runs_input, self._runs_code = [], False, ""  # their own output is judged in the next round
+            for text in fed:
+                if runs_code and (reason := reason_against_code(self, runs_code, text)):
+                    return reason
+                if runs_input and (reason := self.judge(_MARKS.sub(r"\1", text))):
+                    return reason
+        return ""
 
     def _judge_unreadable(self, text: str) -> str:
         if names_own_command(text):
-            return for_own_command("This command")
-        is_writing = ">" in text or not SUSPICIOUS.isdisjoint(re.findall(r"[\w.-]+", text.casefold()))
-        return for_unclear() if is_writing and self._reading.protected.is_named_in(text, self._reading.cwd) else ""
-
-    # -- one simple command ------------------------------------------------------------------------------------------
+            return denial("command", "This command")
+        is_writing = ">" in text or not CHANGING.isdisjoint(re.findall(r"[\w.-]+", text.casefold()))
+        return denial("unclear") if is_writing and self.protected.is_named_in(text, self.cwd) else ""
 
     def _judge_command(self, command: Command) -> str:
-        reading = self._reading
-        while len(reading.places) <= command.level:
-            reading.places.append(reading.cwd)
-        del reading.places[command.level + 1 :]
-        upstream = self._upstream if command.piped else ""
-        words = reading.own_words(command.words)
-        self._upstream = (
-            "\n".join((upstream, command.body, " ".join(words[1:]), *words[1:]))
-            .replace("\\n", "\n")
-            .replace("\\t", "\t")
-            .replace("\\0", "\n")
-        )
-        later = [word.partition("=")[2] for word in command.words if _VARIABLE_FOR_LATER.match(word)]
-        if any(map(_STARTUP_FILE.match, command.words)):
-            later += [
-                printed(command.inner),
-                *(self._reading.text_written(word.partition("=")[2]) for word in command.words),
-            ]
-            later += [f"{upstream}\n{command.body}"] if not STANDARD_INPUT.isdisjoint(_values(command.words)) else []
-        inner = (*command.inner, *later)
-        reason = first(map(reading.judge_target, command.targets)) or first(map(self.judge, inner))
+        words = command.words
+        named = [value for name, value in command.assigned.items() if _COMMAND_VARIABLE.fullmatch(name)]
+        reason = first(map(self.judge_path, command.targets)) or first(map(self.judge, named))
+        if command.body:
+            self._fed.append(command.body)
+        self._files.update(map(os.path.basename, command.targets))
         if reason or not words:
             return reason
-        reading.follow(words)
-        if not command.piped:
-            self._is_from_code = False
-        copied = words[1:] if name_of(words[0]) in _COPYING_INPUT else ()
-        for target in (*command.targets, *(word.removeprefix("of=") for word in copied)):
-            reading.written[reading.place_of(target)] = self._upstream
-        if name_of(words[0]) in COPIERS | MOVERS and len(words) > 2 and (text := self._copied(words[-2], command)):
-            reading.written[reading.place_of(words[-1])] = text
-        typescript = words[1:] if name_of(words[0]) == "script" else ()
-        if reason := first(reading.judge_path(word) for word in typescript if " " not in word):
-            return reason
-        found = (
-            words[1:] if name_of(words[0]) == "find" else _found_by_fd(words) if name_of(words[0]) in FINDERS else ()
+        if os.path.basename(words[0]) in self._files or UNKNOWN in words[0]:
+            self._runs_input = True
+        outside, self.lines[-1].cwd = self.cwd, self._folder_of(words)
+        reason = (
+            reason_against_host(self, command)
+            or reason_against_own(self, command)
+            or first(self._judge_program(program, command) for program in programs_of(words))
         )
-        self._finding = found or (self._finding if command.piped else ())
-        return (
-            self._judge_elsewhere(words)
-            or reason_against_host(reading, command.words, words)
-            or reason_against_own(reading, words, f"{upstream}\n{command.body}")
-            or self._judge_computed(words, command)
-            or first(self._judge_program(program, words, command, upstream) for program in programs_of(words))
-            or self._note_code(words)
-        )
+        self.lines[-1].cwd = outside
+        return reason
 
-    def _judge_elsewhere(self, words: Sequence[str]) -> str:
-        """Judge what a wrapper runs in the folder that an option of its own names."""
+    def _folder_of(self, words: Sequence[str]) -> str:
+        """Return the folder that a wrapper runs a command in, as an option of its own says."""
         options = enumerate(words) if name_of(words[0]) in ("env", "sudo", "uv") else ()
-        at, found = next(((at, found) for at, word in options if (found := _FOLDER_OPTION.fullmatch(word))), (0, None))
-        if found is None:
-            return ""
-        rest = list(words[at + 1 :])
-        place = found[1] or (rest.pop(0) if rest else "")
-        self._reading.places.append(self._reading.place_of(place))
-        try:
-            return self.judge(join([*words[:at], *rest]))
-        finally:
-            self._reading.places.pop()
+        for at, word in options:
+            if found := _FOLDER_OPTION.fullmatch(word):
+                return self.place_of(found[1] or next(iter(words[at + 1 :]), ""))
+        return self.cwd
 
-    def _note_code(self, words: Sequence[str]) -> str:
-        self._is_from_code = self._is_from_code or any(program.name in INTERPRETERS for program in programs_of(words))
-        return ""
+    def _note_output(self, program: Program) -> None:
+        """Note the texts that a program prints, and the files that it writes."""
+        name, operands = program.name, program.operands
+        if name in CHANGING:
+            self._files.update(os.path.basename(word.removeprefix("of=")) for word in operands)
+        if name in _PRINTERS or name == "jq" or name in INTERPRETERS:
+            known = [word for word in operands if UNKNOWN not in word]
+            texts = [" ".join(known), "\n".join(known)]
+            pairs = [pair for word in known for pair in _QUOTED.findall(word) if name not in _PRINTERS]
+            quoted = [re.sub(r"""\\(["'\\])""", r"\1", one or other) for one, other in pairs]
+            self._files.update(map(os.path.basename, quoted))
+            texts += quoted
+            self._fed += [text.replace("\\n", "\n").replace("\\t", "\t").replace("\\0", "\n") for text in texts]
 
-    def _judge_computed(self, words: Sequence[str], command: Command) -> str:
-        """Judge a program whose name another command prints, as far as that tells it."""
-        if not is_unknown(words[0]) or not command.inner:
-            return ""
-        said = printed(command.inner[:1]).partition("\n")[0]
-        return self.judge(f"{said} {join(words[1:])}") if said else ""
-
-    def _judge_program(self, program: Program, words: Sequence[str], command: Command, upstream: str) -> str:
-        piped = f"{upstream}\n{command.body}\n{printed(command.inner)}" if program.gathers else ""
-        given = "\n".join((*words, *piped.split()))
-        if program.gathers and writes(program.name) and self._reading.protected.is_named_in(given, self._reading.cwd):
-            return for_unclear()
-        takes = program.gathers and (program.name in REMOVERS or program.name in MOVERS)
-        if takes and (reason := first(self._reading.judge_path(w, whole=True) for w in piped.split() if is_glob(w))):
+    def _judge_program(self, program: Program, command: Command) -> str:
+        self._note_output(program)
+        self._runs_input = self._runs_input or self._is_run_from_input(program, command)
+        if program.gathers and (reason := self._judge_gathered(program, command)):
             return reason
-        if self._finding and takes and (reason := reason_against_finding(self._reading, self._finding)):
-            return reason
+        nested = self._nested(program, command)
         return (
-            self._judge_code(program, _fed(program, command, upstream), f"{upstream}\n{command.body}")
-            or self._judge_written(program, words, command.sources)
-            or self._judge_nested(program, words)
-            or first(map(self.judge, _run_by_options(program, upstream)))
-            or reason_against_writing(self._reading, program, command, upstream)
+            first(map(self.judge, nested))
+            or self._judge_code(program, command)
+            or reason_against_finding(self, program, command)
+            or reason_against_writing(self, program, command)
         )
+
+    def _judge_gathered(self, program: Program, command: Command) -> str:
+        """Judge a program that gets arguments from its input, by the text of its pipeline."""
+        if not changes_files(program.name, program.operands):
+            return ""
+        given = " ".join((command.pipeline, command.body, *command.sources, *command.words))
+        given = re.sub(r"\\[0nt]", " ", given)
+        if self.protected.is_named_in(given, self.cwd):
+            return denial("unclear")
+        takes = program.name in REMOVERS or program.name in MOVERS
+        if not takes or find_arguments(program, command):
+            return ""
+        return first(self.judge_path(word, whole=True) for word in given.split() if "*" in word)
 
     # -- commands and code in words ----------------------------------------------------------------------------------
 
-    def _judge_nested(self, program: Program, words: Sequence[str]) -> str:
+    def _is_run_from_input(self, program: Program, command: Command) -> bool:
+        """Whether a program runs its stdin, or a file that the same command line writes."""
         name, operands = program.name, program.operands
-        if words[0] == "eval":
-            return self.judge(" ".join(words[1:]))
-        if is_ours(words[0]) and words[1:2] == ["check"]:
-            return ""  # it says what would be decided
-        is_known = name in READERS or name in INTERPRETERS or writes(name) or name in VERSION_CONTROL
-        if is_known and name not in EDITORS and not (name in VERSION_CONTROL and runs_more(operands)):
-            return ""
-        values = [word.partition("=")[2] for word in operands] if name == "alias" else operands
-        texts = (word for word in values if any(mark in word for mark in " \t\n;|&>"))
-        setting = _SETTING if any(map(is_ours, words)) else _FOR_LATER  # it may only be asked about a command
-        return first(self.judge(setting.sub("", _SETTING.sub("", text)).lstrip("+:!")) for text in texts)
-
-    def _judge_written(self, program: Program, words: Sequence[str], sources: Sequence[str]) -> str:
-        """Judge a script that the same command line has written."""
-        name, operands = program.name, program.operands
+        files = [word for word in operands if not word.startswith("-") or word in _STDIN]
+        is_fed = any(self.is_fed(word) for word in (*files[:1], *command.sources))
+        if name in self._files:
+            return True
+        if name in ("eval", "iex", "invoke-expression"):
+            return any(UNKNOWN in word for word in operands) or program.gathers
+        if name in SHELLS:
+            text = command_line(["sh" if name not in CARRIERS else name, *operands])
+            is_text_unknown = text is not None and (UNKNOWN in text or program.gathers)
+            is_open = text is None and (not files or "-s" in operands or name in ("at", "batch"))
+            return is_fed or is_text_unknown or is_open or not _STARTUP_VARIABLES.isdisjoint(self.assigned)
         if name in INTERPRETERS:
-            return first(
-                reason_against_code(self._reading, name, self._reading.text_written(word)) for word in operands
-            )
-        paths = words[:1]
-        if name_of(words[0]) in WRAPPERS and name_of(words[0]) not in PACKAGE_RUNNERS:
-            paths = [word for word in words if word.startswith(("./", "/", "~"))]
-        if name in SHELLS or name in SOURCING or any(word.startswith("-f") for word in operands):
-            paths = [*paths, *operands, *sources]
-        elif name in MAKES:
-            paths = ["Makefile", "makefile", "GNUmakefile"]
-        return first(self.judge(_recipes(text)) for path in paths if (text := self._reading.text_written(path)))
+            is_code = any(map(_INLINE.match, operands)) or name in AWKS
+            if is_fed or (not is_code and not files):
+                self._runs_code = name
+            return is_code and _RUNNING_CODE.search(" ".join(operands)) is not None
+        if name in ("make", "gmake"):
+            return not self._files.isdisjoint(("Makefile", "makefile", "GNUmakefile")) or any(map(self.is_fed, files))
+        if name in ("sed", "gsed"):
+            return any(map(_INPUT_OF_SED.search, operands))
+        is_open = name in ("source", ".", "su", "sudo", "doas", "script", "expect", "ssh", "crontab", "tmux", "screen")
+        return (is_open and bool(is_fed or not files or command.body or command.pipeline)) or UNKNOWN in name
 
-    def _copied(self, source: str, command: Command) -> str:
-        return printed(command.inner) if source.startswith("<(") else self._reading.text_written(source)
+    def is_fed(self, word: str) -> bool:
+        """Whether ``word`` is stdin, a file that the command line writes, or only known at run time."""
+        return UNKNOWN in word or word in _STDIN or os.path.basename(word) in self._files
 
-    def _judge_code(self, program: Program, fed: str, given: str) -> str:
+    def _nested(self, program: Program, command: Command) -> Iterator[str]:
+        """Yield the command lines in the arguments of a program."""
+        name, operands, words = program.name, program.operands, command.words
+        if is_ours(words[0]) and words[1:2] == ["check"]:
+            return  # it reports the decision about a command
+        rest = words
+        while rest:
+            if text := command_line(rest):
+                yield text
+            rest = rest[command_start(rest) or len(rest) :]
+        if " " in program.words[0]:
+            yield " ".join(program.words)
+        if name in ("sed", "gsed"):
+            yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
+        is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
+        if is_versioning or name in READERS or name in INTERPRETERS:
+            return
+        for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
+            if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN):
+                yield _NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")
+
+    def _judge_code(self, program: Program, command: Command) -> str:
         name, operands = program.name, program.operands
-        if name in SHELLS or name in GATHERERS or name in OPEN_TO_INPUT or name in SOURCING:
-            if self._is_from_code and names_own_command(fed):
-                return for_own_command("What this prints for a shell")
-            return self.judge(_recipes(fed) if name in MAKES else fed) if fed.strip() else ""
         if name not in INTERPRETERS:
             return ""
-        code = fed
-        if name in AWKS or "eval" in operands or any(INLINE.match(word) for word in operands):
-            code += "\n".join(word for word in operands if any(mark in word for mark in " (;=\n>"))
-            for text in _TEXT.findall(code) if fed != code else ():  # a script that it may write
-                self._reading.written.setdefault(self._reading.place_of(text), "\n".join(_TEXT.findall(code)))
-            if given.strip() and _RUNNING.search(code) and (reason := self.judge(given)):
+        is_inline = name in AWKS or "eval" in operands or any(map(_INLINE.match, operands))
+        code = "" if is_inline else command.body
+        if is_inline or any(UNKNOWN in word for word in operands):
+            code += "\n".join(word for word in operands if any(mark in word for mark in " (;=\n>") or UNKNOWN in word)
+        return reason_against_code(self, name, code, operands)
+
+    # -- paths -------------------------------------------------------------------------------------------------------
+
+    def judge_path(self, path: str, *, whole: bool = False, files: bool = True, seen: str = "") -> str:
+        """Return why ``path`` is not written; ``whole``: nor is a folder with such a file in it taken away."""
+        if not path:
+            return ""
+        if UNKNOWN in path:
+            return denial("unclear") if self._may_mean_protected(path) else ""
+        place = self.place_of(path) if self.links else ""
+        if link := next((link for link in self.links if place.startswith(f"{link}/")), ""):
+            path = self.links[link] + place[len(link) :]
+        for each in (path, *(self.protected.globbed(path, self.cwd) if is_glob(path) else ())):
+            part = self.protected.find(each, self.cwd, is_taken=whole)
+            if part == ALL:
+                return denial("file", each)
+            if whole and self.protected.holds(each, self.cwd, files=files):
+                return denial("folder", each)
+            if whole and (reason := self.judge_environment(each)):
                 return reason
-        return reason_against_code(self._reading, name, code, operands)
+            if part and self._changes_part(part, each, seen):
+                return denial("unseen part", each, part)
+        return ""
+
+    def judge_environment(self, path: str) -> str:
+        """Return why the environment at ``path``, or the one in it, is not taken away."""
+        return reason_against_taking(path, self.cwd, self.protected, self.call)
+
+    def _may_mean_protected(self, word: str) -> bool:
+        """Whether an argument that only running the command would tell may be a protected name in its text."""
+        if self.protected.is_named_in(word, self.cwd):
+            return True
+        names = re.findall(rf"{UNKNOWN}\$\{{([A-Za-z_]\w*)", word)
+        is_computed = len(names) < word.count(UNKNOWN) or not self.variables.keys().isdisjoint(names)
+        return is_computed and self.protected.is_named_in("\n".join(self.plain_words()), self.cwd)
+
+    def _changes_part(self, part: str, path: str, seen: str) -> bool:
+        try:
+            has_part = bool(part_of(part, read_text(path, self.cwd))) or bool(seen and part_of(part, seen))
+        except ValueError:
+            has_part = True
+        return has_part or mentions_part(part, self._text)
 
 
-def _recipes(text: str) -> str:
-    """Return the lines of a makefile without the signs that say how they are run."""
-    return re.sub(r"^([\t ]*)[-@+]+", r"\1", text, flags=re.MULTILINE)
+def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]:
+    """Return the programs that a simple command may run in the end."""
+    name = name_of(words[0])
+    if name in INTERPRETERS:
+        return [Program(_module(words[1:]) or words, gathers=gathers)]
+    if name not in CARRIERS and name not in GATHERERS:
+        return [Program(words, gathers=gathers)]
+    gathers = gathers or name in GATHERERS
+    start = command_start([name, *words[1:]])
+    if start:
+        return programs_of(words[start:], gathers=gathers) if words[start:] else [Program(words, gathers=gathers)]
+    for at, word in enumerate(words[1:], 1):
+        if is_known(word) and name not in GATHERERS:
+            found = programs_of(words[at:], gathers=gathers)
+            return [Program(words), *found] if name == "script" else found
+    return [Program(words)]
 
 
-def _found_by_fd(words: Sequence[str]) -> Sequence[str]:
-    """Return what ``fd`` is told to find in the words of ``find``."""
-    operands = list(takewhile(lambda word: word not in ("-x", "-X", "--exec", "--exec-batch"), words[1:]))
-    pattern, *places = [word for word in operands if not word.startswith("-")] or ["*"]
-    return [*(places or ["."]), "-name", f"*{pattern}*"]
+def _module(operands: Sequence[str]) -> Sequence[str]:
+    """Return the module that Python is told to run by ``-m``, with its arguments; nothing without one."""
+    for at, word in enumerate(operands):
+        if word.startswith("-m"):
+            return [word[2:], *operands[at + 1 :]] if len(word) > 2 else operands[at + 1 :]
+        if word.startswith("-c") or not (word.startswith("-") or operands[at - 1] in ("-W", "-X")):
+            break
+    return ()
 
 
-def _values(words: Sequence[str]) -> set[str]:
-    return {word.partition("=")[2] for word in words if "=" in word}
+def is_glob(word: str) -> bool:
+    """Whether a shell may put names of files for ``word``."""
+    return "*" in word or "?" in word or "[" in word
 
 
-def _run_by_options(program: Program, upstream: str) -> Iterator[str]:
-    """Yield the commands that a program runs which else only reads or writes files."""
-    operands = program.operands
-    if program.name in ("sed", "gsed"):
-        for script in operands:
-            yield from _RUN_BY_SED.findall(script)
-            yield from (found[1].replace("\\", "") for found in _REPLACED_AND_RUN.findall(script))
-            if _INPUT_RUN.search(script):
-                yield upstream
-    options = _RUNNING_OPTIONS.get(program.name)
-    for word, after in zip(operands, (*operands[1:], ""), strict=False) if options else ():
-        if options and (found := options.match(word)):
-            yield word[found.end() :] or after
-
-
-def _fed(program: Program, command: Command, upstream: str) -> str:
-    """Return what ``program`` may run beside its words: its input, and what a substitution in its words prints."""
-    name, operands = program.name, program.operands
-    is_shell = name in SHELLS or name in SOURCING
-    reads_input = not gives_script(operands) or (program.gathers and name in SHELLS)
-    reads_input = reads_input or name in OPEN_TO_INPUT or name in ("at", "batch")
-    runs_words = is_shell or any(word.startswith("<(") for word in operands) or any(map(INLINE.match, operands))
-    fed = f"{upstream}\n{command.body}" if reads_input else ""
-    return f"{fed}\n{printed(command.inner)}" if runs_words or reads_input else fed
-
-
-def printed(texts: Sequence[str]) -> str:
-    """Return what commands print, as far as their words tell."""
-    said: list[str] = []
-    for text in texts:
-        for command in CommandList(text).commands:
-            if command.words and name_of(command.words[0]) in PRINTERS:
-                words = [word for word in command.words[1:] if not word.startswith("-")]
-                said += [" ".join(words), *words, command.body]
-    return "\n".join(said).replace("\\n", "\n").strip("\n")
+def first(reasons: Iterable[str]) -> str:
+    """Return the first of several reasons, an empty string if there is none."""
+    return next((reason for reason in reasons if reason), "")

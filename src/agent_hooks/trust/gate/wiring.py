@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.system.paths import expanded
+
 from .locations import forms_of, is_in, read_text
+from .reasons import denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
+
+    from .calls import CallInfo
+    from .paths import ProtectedPaths
 
 # The files in which a host's hooks are, by the folder: in a home, in a project, or below /etc.
 FILES = {
@@ -71,7 +76,7 @@ def _is_settings_folder(names: list[str], at: int) -> bool:
 
 
 def hooks_of(text: str) -> Any:
-    """Return what a host's settings, ``text``, say of hooks, if ours are among them or hooks are switched off.
+    """Return the hooks in a host's settings, ``text``, if ours are among them or hooks are switched off.
 
     Raises ``ValueError`` for text that cannot be parsed.
     """
@@ -88,8 +93,7 @@ def hooks_of(text: str) -> Any:
             data = loads(text)
         except TOMLDecodeError:
             return text  # a program, as some hosts have them
-    found = {key: value for key, value in data.items() if "hook" in key.casefold() or key in ("features", "tools")}
-    return found or None
+    return {key: value for key, value in data.items() if "hook" in key.casefold() or key in ("features", "tools")}
 
 
 def lines_for_hosts(text: str) -> list[str]:
@@ -110,54 +114,63 @@ def is_wired(environment: str, project: str) -> bool:
     """Return whether the settings of some host, of the user, the machine or the ``project``, run our hooks from the
     folder ``environment``.
     """
+    from glob import escape, iglob
+
     home = os.path.expanduser("~")
-    folders = [(base, os.path.join(base, name), name) for base in (home, project, "/etc") for name in FILES]
-    folders += [(home, os.path.join(home, base, name), name) for base in (".config", ".codeium") for name in FILES]
-    folders += [(home, moved, name) for variable, name in HOMES.items() if (moved := os.environ.get(variable))]
+    bases = (home, project, "/etc", os.path.join(home, ".config"), os.path.join(home, ".codeium"))
+    folders = [(os.path.join(base, name), name) for base in bases for name in FILES]
+    folders += [(moved, name) for variable, name in HOMES.items() if (moved := os.environ.get(variable))]
     return any(
-        _leads_into(read_text(path), base, project, environment)
-        for base, folder, name in folders
-        if os.path.isdir(folder)
-        for path in _settings_in(folder, name)
+        _leads_into(environment, read_text(path), project)
+        for folder, name in folders
+        for pattern in (FILES[name] if os.path.isdir(folder) else ())
+        for path in iglob(os.path.join(escape(folder), pattern))
     )
 
 
-def is_wired_in(folder: str) -> bool:
-    """Return whether our hooks are in a host's settings below ``folder``, a host's own or one in it."""
-    names = folder.rstrip("/").split("/")
-    for at in (len(names) - 1, len(names) - 2):
-        if at >= 0 and _is_settings_folder(names, at):
-            inside = (path for path in _settings_in("/".join(names[: at + 1]), names[at]) if is_in(path, folder))
-            return any(mentions_hooks(read_text(path)) for path in inside)
-    return False
-
-
-def _settings_in(folder: str, name: str) -> Iterator[str]:
-    from glob import escape, iglob
-
-    for pattern in FILES[name]:
-        yield from iglob(os.path.join(escape(folder), pattern))
-
-
-def _leads_into(text: str, folder: str, project: str, environment: str) -> bool:
-    """Return whether the settings ``text`` of a host, found in ``folder``, run our hooks from ``environment``: by a
-    path in it, by a program that is found there, or by a script that names it.
+def _leads_into(environment: str, text: str, project: str) -> bool:
+    """Return whether the settings ``text`` run our hooks from ``environment``: by a path in it, by a program that is
+    found there, or by a script that names it.
     """
     import re
     from shutil import which
 
-    if not re.search(_OURS, text):
+    text = re.sub(r"\$\{?\w*(?:PROJECT_DIR|CWD)\}?", lambda _: project, text)
+    words = re.findall(rf"""[^\s"'=;|&\\]*{_OURS}[^\s"';|&\\]*""", text)
+    texts = (text, *(each for word in words for each in (which(word) or "", read_text(word)[:4096])))
+    return bool(words) and any(f"{environment.rstrip('/')}/" in each for each in texts)
+
+
+def is_wired_in(folder: str) -> bool:
+    """Return whether our hooks are in a host's settings below ``folder``, a host's own or one in it."""
+    from glob import escape, iglob
+
+    if FILES.keys().isdisjoint(folder.casefold().rstrip("/").split("/")[-2:]):
         return False
-    wholes = forms_of(environment, "")
-    paths = re.findall(r"""[^\s"'=;|&\\]*/[^\s"';|&\\]*""", text)
-    programs = re.findall(r"(?<![\w./-])agent-hooks(?:-core)?(?![\w./-])", text)
-    paths += [path for name in programs if (path := which(name))]
-    for path in paths:
-        written = re.sub(r"^\$\{?\w*(?:PROJECT_DIR|CWD)\}?", lambda _: project, path)
-        forms = forms_of(written, folder)
-        if any(is_in(form, whole) for form in forms for whole in wholes):
-            return True
-        script = read_text(written, folder)[:4096].casefold() if "agent" in written else ""
-        if any(f"{whole}/" in script for whole in wholes):
-            return True
-    return False
+    paths = (path for pattern in ("*", "*/*") for path in iglob(os.path.join(escape(folder), pattern)))
+    return any(mentions_hooks(read_text(path)) for path in paths if is_wiring(path.casefold()))
+
+
+def reason_against_taking(path: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
+    """Return why the folder ``path`` is not taken away, if it is, or has in it, an environment that the gate runs from.
+
+    Inside the project it may be, where no host needs it; else that is a question, which ``call`` keeps.
+    """
+    environment = protected.environment
+    is_gates = any(map(environment.is_whole, forms_of(path, cwd)))
+    place = environment.prefix if is_gates else os.path.join(cwd, expanded(path))
+    if not is_gates and not os.path.isfile(os.path.join(place, "pyvenv.cfg")):
+        return ""
+    roots = forms_of(call.project, "")
+    is_inside = any(is_in(form, root) for form in forms_of(place, "") for root in roots)
+    if is_gates and not is_inside:
+        return denial("environment", path)
+    if not (is_gates and call.is_hosted) and not is_wired(place, call.project):
+        return ""
+    if not is_inside or not any(is_in(form, root) for form in forms_of(path, cwd) for root in roots):
+        return denial("environment", path)
+    call.questions.append(
+        f"This takes {path} away, and a coding agent's hooks run from the environment in it: no gate decides until "
+        "agent-hooks-core is installed there again. May it?"
+    )
+    return ""

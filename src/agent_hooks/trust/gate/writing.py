@@ -1,262 +1,314 @@
-"""What a program writes, as far as the files that it is given tell."""
+"""Judges the files that a program writes, moves or removes, as far as its arguments name them."""
 
 from __future__ import annotations
 
 import os
 import re
-from functools import partial
 from itertools import pairwise, takewhile
 
+from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
 
 from .locations import forms_of, read_text
-from .programs import changes_in_place, files_of, is_glob, is_unknown, outputs_of
-from .reading import first
-from .reasons import for_file, for_folder, for_unclear
-from .words import (
-    CLONERS,
+from .programs import (
+    AWKS,
+    CHANGING,
     COPIERS,
-    FILTERS_TO_FILE,
-    GIT_WRITERS,
+    FORMATTERS,
+    INTERPRETERS,
     LINKERS,
+    MANAGERS,
     MOVERS,
-    READERS,
     REMOVERS,
-    TARS,
+    SHELLS,
     UNPACKERS,
-    WRITERS,
+    name_of,
 )
+from .reasons import denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .commands import Command
-    from .programs import Program
-    from .reading import Reading
+    from .line import Command
+    from .shell import Judging, Program
 
-_NAMES_OPTIONS = frozenset("-name -iname".split())
-_PATTERN_OPTIONS = _NAMES_OPTIONS | frozenset("-path -ipath -wholename -iwholename -regex -iregex".split())
+_PATTERNS = re.compile(r"-(?:i?name|i?path|i?wholename|i?regex)")
 _REMOTE_NAME = re.compile(r"-[A-Za-z]*O|--remote-name(?:-all)?")
 _TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory")
+_INTO = re.compile(r"-[CPd]|--(?:directory(?:-prefix)?|output-dir|dir)")
+_NOT_INTO = frozenset((("curl", "-d"), ("curl", "-C"), ("wget", "-C"), ("unzip", "-P")))  # of another meaning
+_DOWNLOADERS = frozenset("curl wget aria2c".split())
+_CLONERS = frozenset("gh hub glab hg".split())
 _REMOTE = re.compile(r"[\w.@-]{2,}:")
 _WRITTEN_BY_SED = re.compile(r"\bw\s+(\S+)")
 _PATCHED = re.compile(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
-_DOWNLOAD_FOLDERS = frozenset("-P --directory-prefix --output-dir".split())
 _SYMBOLIC = re.compile(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
-_LEAVING_OUT = frozenset("-prune -not !".split())
-# `git clean` of ignored files, as environments are; and only trying it.
-_CLEANS_ALL = re.compile(r"(?:^|\s)-[a-z]*[xX]")
-_IS_TRIED = re.compile(r"(?:^|\s)(?:-[a-zA-Z]*n|--dry-run)")
-_TO_ANYWHERE = re.compile(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
+_SCRIPT_OPTION = re.compile(r"-[A-Za-z0-9]*[ef]|--expression|--file")
 _EXTRACTING = re.compile(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
+_TO_ANYWHERE = re.compile(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
+# Modes with which the owner can no longer read or enter a folder.
+_LOCKING_MODE = re.compile(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
+_OUTPUT = re.compile(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
+_IN_PLACE = re.compile(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
+_IN_PLACE_OF = {
+    "sed": re.compile(r"-[nErsuz]*i|--in-place"),
+    **dict.fromkeys(AWKS, re.compile(r"-?i?inplace$")),
+    **dict.fromkeys(("perl", "ruby"), re.compile(r"-[A-Za-z0-9]*i")),
+}
+_FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
+_ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
+_FINDERS = frozenset(("find", "fd", "fdfind"))
+_FILTERS = frozenset("uniq xxd objcopy convert magick".split())  # they write the last of two operands or more
+_PRINTERS = frozenset("echo printf print grep rg".split())
+# Their `-i` and `-w` mean something else.
+_WITHOUT_OPTION = _PRINTERS | frozenset(
+    "git diff egrep fgrep ag tar pytest find ls df sort uniq jq gh docker make".split()
+)
+_GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index reset".split())
+_CLEANS_ALL = re.compile(r"\s-[a-z]*[xX]")  # ignored files too, as environments are
+_IS_TRIED = re.compile(r"\s(?:-[a-zA-Z]*n|--dry-run)")
 
 
-def reason_against_writing(reading: Reading, program: Program, command: Command, upstream: str) -> str:
-    """Return why ``program`` is denied, if it writes what is protected; ``upstream``: what it may get from a pipe."""
+def reason_against_writing(judging: Judging, program: Program, command: Command) -> str:
+    """Return why ``program`` is denied, if it writes something protected."""
     name, operands = program.name, program.operands
-    files = files_of(name, operands)
-    if name in CLONERS and "clone" in operands:
-        return _against_clone(reading, operands[operands.index("clone") + 1 :])
-    if name == "git":
-        return _against_git(reading, operands, command, upstream)
+    files = _files_of(name, operands)
+    if name == "git" or (name in _CLONERS and "clone" in operands):
+        return _against_git(judging, operands, command)
     if name in REMOVERS:
-        return first(reading.judge_path(path, whole=True) for path in files)
-    if name == "find":
-        return reason_against_finding(reading, operands) if "-delete" in operands else ""
-    if name in MOVERS or name in COPIERS or name in LINKERS:
-        return _against_copy(reading, name, operands, files)
+        return _first(judging.judge_path(path, whole=True) for path in files)
+    if name in MOVERS or name in COPIERS:
+        return _against_copy(judging, name, operands, files)
     if name in ("patch", "apply_patch"):
-        return first(map(reading.judge_path, files)) or _against_patch(reading, files, operands, command, upstream)
+        return _first(map(judging.judge_path, files)) or _against_patch(judging, files, operands, command)
+    if name in UNPACKERS or name in _DOWNLOADERS:
+        return _against_placing(judging, name, operands, files)
+    if name in ("chmod", "chown"):
+        takes = any(map(_LOCKING_MODE.fullmatch, operands[:2] if operands[:1] != ["-R"] else operands[1:2]))
+        return _first(judging.judge_path(path, whole=takes, files=not takes) for path in files)
+    if name in _FILTERS:
+        files = files[-1:] if len(files) > 1 else []
+    elif not changes_files(name, operands):
+        files = []
+    written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
+    written += _outputs_of(operands) if name not in _PRINTERS else []
+    return _first(map(judging.judge_path, (*files, *written)))
+
+
+def _files_of(name: str, operands: Sequence[str]) -> list[str]:
+    """Return the operands that are neither options nor a script; of ``dd``, only its output."""
     if name == "dd":
-        return first(reading.judge_path(word[3:]) for word in operands if word.startswith("of="))
-    if name in UNPACKERS and (name not in TARS or _EXTRACTING.search(" ".join(operands))):
-        if name in TARS and _TO_ANYWHERE.search(" ".join(operands)):
-            return for_folder(reading.protected.environment.prefix)
-        folders = (word.partition("=")[2] for word in operands if word.startswith("--directory="))
-        return first(_against_unseen(reading, path) for path in (*files, *folders, *outputs_of(operands)) if path)
-    if name in WRITERS:
-        takes = name in ("chmod", "chown") and _makes_useless(operands)
-        return first(reading.judge_path(path, whole=takes, files=not takes) for path in files)
-    if name in FILTERS_TO_FILE:
-        written = [*files[-1:], *outputs_of(operands)] if len(files) > 1 or name == "strip" else []
-        return first(map(reading.judge_path, written))
-    if name in READERS:
-        return ""
+        return [word[3:] for word in operands if word.startswith("of=")]
+    is_scripted = name in ("sed", "perl", "ruby")
+    files = [
+        word
+        for before, word in zip(("", *operands), operands, strict=False)
+        if word and not word.startswith("-") and not (is_scripted and _SCRIPT_OPTION.fullmatch(before))
+    ]
+    return files[1:] if name == "sed" and not any(map(_SCRIPT_OPTION.match, operands)) else files
+
+
+def _outputs_of(operands: Sequence[str]) -> list[str]:
+    """Return the files that options name as the output."""
+    following = [after for word, after in pairwise(operands) if _OUTPUT.fullmatch(word)]
+    joined = [word.partition("=")[2] for word in operands if _OUTPUT.fullmatch(word.partition("=")[0])]
+    attached = [word[2:] for word in operands if len(word) > 2 and word.startswith(("-o", "-O"))]
+    return [word for word in (*following, *joined, *attached) if word]
+
+
+def changes_files(name: str, operands: Sequence[str]) -> bool:
+    """Whether a program writes the files in its arguments."""
+    if name in CHANGING:
+        return True
+    if not _ONLY_CHECKS.isdisjoint(operands):
+        return False
+    if option := _IN_PLACE_OF.get(name):
+        return any(map(option.match, operands))
+    if name in _WITHOUT_OPTION or name in INTERPRETERS or name in SHELLS or name in MANAGERS:
+        return False
+    subcommand = next((word for word in operands if not word.startswith("-")), "")
+    return name in FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
+
+
+def _against_unseen(judging: Judging, folder: str) -> str:
+    """Judge files of unknown names that are put into ``folder``."""
+    if any(map(judging.protected.environment.takes_unseen, forms_of(folder, judging.cwd))):
+        return denial("folder", folder)
+    return _first(judging.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
+
+
+def _against_placing(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
+    """Judge the files of an archive or a server, which have names of their own, by the folders they are put in."""
     options = [part for word in operands for part in (word.split("=", 1) if word.startswith("--") else (word,))]
-    naming = _DOWNLOAD_FOLDERS | {"-d", "--dir"} if name == "aria2c" else _DOWNLOAD_FOLDERS
-    folder = next((after for word, after in pairwise(options) if word in naming), "")
-    if folder and (reason := _against_unseen(reading, folder)):
-        return reason
-    if name == "wget" or (name == "curl" and any(_REMOTE_NAME.fullmatch(word) for word in operands)):
-        addresses = (word.partition("?")[0] for word in files if "://" in word)
-        names = (os.path.join(folder, address.rpartition("/")[2]) for address in addresses)
-        if reason := first(map(reading.judge_path, names)):
-            return reason
-    if changes_in_place(name, operands):
-        return first(map(reading.judge_path, files))
-    written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else outputs_of(operands)
-    return first(map(reading.judge_path, written))
-
-
-def _against_unseen(reading: Reading, folder: str) -> str:
-    """Judge what is put into ``folder``, of which nothing is known."""
-    if any(map(reading.protected.environment.takes_unseen, forms_of(folder, reading.cwd))):
-        return for_folder(folder)
-    return first(reading.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
-
-
-def _makes_useless(operands: Sequence[str]) -> bool:
-    """Return whether ``chmod`` takes the rights to read or enter from folders."""
-    mode = next((word for word in operands if re.fullmatch(r"[0-7]{1,4}|[ugoa]*[-+=][rwxXst]*(?:,.*)?", word)), "")
-    if mode.isdigit():
-        return mode.zfill(3)[-3] in "012346"
-    return any(re.search(r"-\w*[rxX]|=(?!\w*r)", each) for each in mode.split(",") if not re.match("[go]+[-+=]", each))
-
-
-def _against_clone(reading: Reading, words: Sequence[str]) -> str:
-    """Judge where a repository is put: the last word, else the name that its address ends with."""
-    places = [word for word in words if not word.startswith("-")]
-    return first(_against_unseen(reading, place) for place in (*places[1:], *map(_last_name, places[:1])))
-
-
-def _last_name(address: str) -> str:
-    return re.split("[/:]", address.rstrip("/"))[-1].removesuffix(".git")
-
-
-def reason_against_finding(reading: Reading, operands: Sequence[str]) -> str:
-    """Judge that what ``find`` finds is taken away: what its patterns say, else all that it starts from."""
-    starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), operands)) or ["."]
-    given = [each for each in zip(("", *operands), operands, operands[1:], strict=False) if each[1] in _PATTERN_OPTIONS]
-    options = [(word in _NAMES_OPTIONS, after) for before, word, after in given if before not in ("-not", "!")]
-    patterns = [after for _, after in options]
-    own_name = reading.protected.environment_name
-    leaves_out = any(own_name in after for _, _, after in given) and not _LEAVING_OUT.isdisjoint(operands)
-    if any(reading.protected.is_named_in(each, reading.cwd) for each in patterns):
-        return for_unclear()
-    if leaves_out and not patterns:
-        options = [(True, "*")]
-    if options:
-        places = [os.path.join(reading.cwd, expanded(start)) for start in starts]
-        below = partial(reading.protected.below, environment=not leaves_out)
-        found = (below(start, each, is_name=is_name) for start in places for is_name, each in options)
-        if path := first(found):
-            return for_file(path)
-        return first(reading.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
-    if "-empty" in operands and not any(start.startswith((".claude", "/")) for start in starts):
+    folders = [after for word, after in pairwise(options) if _INTO.fullmatch(word) and (name, word) not in _NOT_INTO]
+    if name in _DOWNLOADERS:
+        is_named = name != "curl" or any(map(_REMOTE_NAME.fullmatch, operands))
+        addresses = [word.partition("?")[0] for word in files if "://" in word and is_named]
+        names = [os.path.join(*folders[:1], address.rpartition("/")[2]) for address in addresses]
+        reason = _first(map(judging.judge_path, (*names, *_outputs_of(operands))))
+        return reason or _first(_against_unseen(judging, folder) for folder in folders)
+    text = " ".join(operands)
+    if "tar" in name and name != "tarfile" and not _EXTRACTING.search(text):
         return ""
-    return first(reading.judge_path(start, whole=True, files=False) for start in starts)
+    if "tar" in name and _TO_ANYWHERE.search(text):
+        return denial("folder", judging.protected.environment.prefix)
+    attached = [word[2:] for word in operands if word.startswith(("-o", "-C")) and len(word) > 2]
+    return _first(_against_unseen(judging, path) for path in (*files, *folders, *attached))
 
 
-def _against_git(reading: Reading, operands: Sequence[str], command: Command, upstream: str) -> str:
-    words = list(operands)
-    place = reading.cwd
-    for word in command.words:
-        if word.startswith("GIT_WORK_TREE="):
-            reading.places[-1] = os.path.join(reading.cwd, expanded(reading.with_values(word.partition("=")[2])))
+def reason_against_finding(judging: Judging, program: Program, command: Command) -> str:
+    """Judge the removal of files that ``find`` or ``fd`` finds, by its patterns, or else by its folders."""
+    found = find_arguments(program, command)
+    takes = program.gathers and program.name in REMOVERS | MOVERS
+    if not found or not (takes or (program.name == "find" and "-delete" in program.operands)):
+        return ""
+    starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), found)) or ["."]
+    pairs = list(zip(("", *found), found, found[1:], strict=False))
+    options = [(word.endswith("name") and "whole" not in word, after) for before, word, after in pairs
+               if _PATTERNS.fullmatch(word) and before not in ("-not", "!")]  # fmt: skip
+    own = judging.protected.environment_name
+    leaves_out = any(own in after for _, word, after in pairs if _PATTERNS.fullmatch(word)) and any(
+        w in found for w in ("-prune", "-not", "!")
+    )
+    patterns = [after for _, after in options]
+    if any(judging.protected.is_named_in(each, judging.cwd) for each in patterns):
+        return denial("unclear")
+    options = options or ([(True, "*")] if leaves_out else [])
+    if options:
+        for start in starts:
+            place = os.path.join(judging.cwd, expanded(start))
+            for is_name, pattern in options:
+                if path := judging.protected.below(place, pattern, is_name=is_name, environment=not leaves_out):
+                    return denial("file", path)
+        return _first(judging.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
+    if "-empty" in found and not any(start.startswith((".claude", "/")) for start in starts):
+        return ""
+    return _first(judging.judge_path(start, whole=True, files=False) for start in starts)
+
+
+def find_arguments(program: Program, command: Command) -> Sequence[str]:
+    """Return the arguments of the ``find`` in the command or its pipeline, those of ``fd`` as ``find`` takes them."""
+    words = command.words
+    if program.gathers and command.pipeline and not any(name_of(word) in _FINDERS for word in words):
+        from .line import CommandLine
+
+        line = CommandLine(command.pipeline.partition("|")[0], "", dict(os.environ))
+        words = next((each.words for each in line.commands() if each.words), words)
+    at = next((at for at, word in enumerate(words) if name_of(word) in _FINDERS), len(words))
+    if at == len(words) or name_of(words[at]) == "find":
+        return words[at + 1 :]
+    words = words[at:]
+    operands = list(takewhile(lambda word: word not in ("-x", "-X", "--exec", "--exec-batch"), words[1:]))
+    pattern, *places = [word for word in operands if not word.startswith("-")] or ["*"]
+    return [*(places or ["."]), "-name", f"*{pattern}*"]
+
+
+def _against_git(judging: Judging, operands: Sequence[str], command: Command) -> str:
+    words, line = list(operands), judging.lines[-1]
+    outside = line.cwd
+    line.cwd = os.path.join(outside, expanded(command.assigned.get("GIT_WORK_TREE", "")))
     while len(words) > 1 and words[0].startswith("-"):
-        is_place = words[0] in ("-C", "--work-tree")
-        if is_place or words[0].startswith("--work-tree="):
-            given = words[1] if is_place else words[0].partition("=")[2]
-            reading.places[-1] = os.path.join(reading.cwd, expanded(given))
-        words = words[2 if words[0] in ("-C", "-c", "--work-tree") else 1 :]
+        option, _, value = words.pop(0).partition("=")
+        if option in ("-C", "-c", "--work-tree") and not value:
+            value = words.pop(0)
+        if option in ("-C", "--work-tree"):
+            line.cwd = os.path.join(line.cwd, expanded(value))
     try:
-        if words[:2] in (["worktree", "add"], ["submodule", "add"]):
-            return first(_against_unseen(reading, word) for word in words[2:] if not word.startswith("-"))
-        is_writing = bool(words) and (words[0] in GIT_WRITERS or words[0] == "reset")
-        if is_writing and reading.cwd != place and (reason := _against_unseen(reading, ".")):
-            return reason
-        if not words or words[0] not in GIT_WRITERS:
-            named = [after for word, after in pairwise(words) if word in ("-f", "--file") and words[0] == "config"]
-            return first(map(reading.judge_path, (*named, *outputs_of(words))))
-        subcommand, files = words[0], [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
-        if subcommand == "clean":
-            kept = {after for word, after in pairwise(words) if re.fullmatch(r"-[a-zA-Z]*e|--exclude", word)}
-            files = [path for path in files if path not in kept]
-        if subcommand == "clean" and _CLEANS_ALL.search(" ".join(words)) and not _IS_TRIED.search(" ".join(words)):
-            name = re.escape(reading.protected.environment_name)
-            is_kept = re.search(rf"\s(?:-[a-zA-Z]*e|--exclude)[\s=]*\S*{name}", " ".join(words))
-            if not is_kept and (reason := reading.judge_environment(files[0] if files else ".")):
-                return reason
-        if subcommand in ("apply", "am"):
-            into = [word.partition("=")[2] for word in words if word.startswith("--directory=")]
-            into += [after for word, after in pairwise(words) if word == "--directory"]
-            if reason := first(_against_unseen(reading, folder) for folder in into):
-                return reason
-            return _against_patch(reading, files, words, command, upstream)
-        if "--cached" in words or ("--staged" in words and "--worktree" not in words):
-            return ""  # only what is to be committed
-        removes = subcommand in ("rm", "mv", "clean")
-        found = first(reading.judge_path(path, whole=True, files=removes) for path in files)
-        return found or (_against_copy(reading, "mv", words[1:], files) if subcommand == "mv" else "")
+        is_elsewhere = line.cwd.rstrip("/") != outside.rstrip("/")
+        return _against_git_command(judging, words, command, is_elsewhere=is_elsewhere) if words else ""
     finally:
-        reading.places[-1] = place
+        line.cwd = outside
 
 
-def _against_copy(reading: Reading, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
-    """Judge what the last of ``files``, or the folder that an option names, gets from the others, and what a move
-    takes away.
-    """
+def _against_git_command(judging: Judging, words: Sequence[str], command: Command, *, is_elsewhere: bool) -> str:
+    text = " ".join(words)
+    files = [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
+    if "clone" in words[:2]:  # the name that the address ends with, if no other one is given
+        files = files[1:] if words[0] != "clone" else files
+        own = [re.split("[/:]", address.rstrip("/"))[-1].removesuffix(".git") for address in files[:1]]
+        return _first(_against_unseen(judging, place) for place in (*files[1:], *own))
+    if words[:2] in (["worktree", "add"], ["submodule", "add"]):
+        return _first(_against_unseen(judging, word) for word in files[1:])
+    if words[0] not in _GIT_WRITERS:
+        named = [after for word, after in pairwise(words) if word in ("-f", "--file") and words[0] == "config"]
+        return _first(map(judging.judge_path, (*named, *_outputs_of(words))))
+    if is_elsewhere and (reason := _against_unseen(judging, ".")):
+        return reason
+    if words[0] in ("apply", "am"):
+        into = re.findall(r"--directory[ =](\S+)", text)
+        reason = _first(_against_unseen(judging, folder) for folder in into)
+        return reason or _against_patch(judging, files, words, command)
+    if words[0] == "reset" or "--cached" in words or ("--staged" in words and "--worktree" not in words):
+        return ""  # only the index
+    if words[0] == "clean":
+        kept = re.findall(r"(?:\s-[a-zA-Z]*e|--exclude)[ =](\S+)", text)
+        files = [path for path in files if path not in kept]
+        is_kept = any(judging.protected.environment_name in each for each in kept) or _IS_TRIED.search(text)
+        if _CLEANS_ALL.search(text) and not is_kept and (reason := judging.judge_environment((files or ["."])[0])):
+            return reason
+    removes = words[0] in ("rm", "mv", "clean")
+    reason = _first(judging.judge_path(path, whole=True, files=removes) for path in files)
+    return reason or (_against_copy(judging, "mv", words[1:], files) if words[0] == "mv" else "")
+
+
+def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
+    """Judge a copy, move or link: the target gets the sources, and a move takes them away."""
     target = next((word.partition("=")[2] for word in operands if word.startswith("--target-directory=")), "")
     if not target and name != "rsync":  # its -t means something else
         target = next((after for word, after in pairwise(operands) if _TO_FOLDER.fullmatch(word)), "")
     sources = [path for path in files if path != target] if target else files[:-1]
     target = target or (files[-1] if len(files) > 1 else "")
-    if name in LINKERS:
-        is_symbolic = any(_SYMBOLIC.match(word) for word in operands)
-        if reason := _against_link(reading, sources, target, operands, is_symbolic=is_symbolic):
-            return reason
-    if name in MOVERS and (reason := first(reading.judge_path(path, whole=True) for path in sources)):
+    if name in LINKERS and (reason := _against_link(judging, sources or files, target, operands)):
+        return reason
+    if name in MOVERS and (reason := _first(judging.judge_path(path, whole=True) for path in sources)):
         return reason
     if not target or _REMOTE.match(target):
         return ""
-    is_folder = target.endswith("/") or os.path.isdir(os.path.join(reading.cwd, expanded(target)))
-    seen = "\n".join(read_text(source, reading.cwd) for source in sources[:3])
+    is_folder = target.endswith("/") or os.path.isdir(judging.place_of(target))
+    seen = "\n".join(read_text(source, judging.cwd) for source in sources[:3])
     for source in sources:
-        globbed = reading.protected.globbed(source, reading.cwd) if is_glob(source) else []
+        globbed = judging.protected.globbed(source, judging.cwd) if "*" in source else []
         for each in globbed or [source]:
             last = os.path.basename(each.rstrip("/"))
             is_content = each.endswith("/") or last in (".", "*") or name == "rclone"
             path = os.path.join(target, last) if is_folder and not is_content else target
             tree = each.removesuffix("*")
-            landed = "" if is_unknown(path) else reading.protected.lands(tree, path, reading.cwd)
-            if landed and (reason := reading.judge_path(landed, seen=seen)):
+            landed = "" if UNKNOWN in path else judging.protected.lands(tree, path, judging.cwd)
+            if landed and (reason := judging.judge_path(landed, seen=seen)):
                 return reason
-            is_unseen = not os.path.lexists(os.path.join(reading.cwd, expanded(tree)))
-            if is_unseen and (reason := _against_unseen(reading, path)):
+            if not os.path.lexists(judging.place_of(tree)) and (reason := _against_unseen(judging, path)):
                 return reason
-    if not is_folder and reading.protected.holds(target, reading.cwd, files=False):
-        return for_folder(target)
-    return reading.judge_path(target, seen=seen)
+    if not is_folder and judging.protected.holds(target, judging.cwd, files=False):
+        return denial("folder", target)
+    return judging.judge_path(target, seen=seen)
 
 
-def _against_link(
-    reading: Reading, sources: Sequence[str], target: str, operands: Sequence[str], *, is_symbolic: bool
-) -> str:
+def _against_link(judging: Judging, sources: Sequence[str], target: str, operands: Sequence[str]) -> str:
     """Judge a second name for a file, and a link in the place of something else."""
-    for source in sources or operands[-1:]:
-        forms = forms_of(source, reading.cwd)
+    is_symbolic = any(map(_SYMBOLIC.match, operands))
+    for source in sources:
         # What is written through a symbolic link is seen when that is done.
-        is_seen = is_symbolic and any(map(reading.protected.environment.find, forms))
-        if not is_seen and (reason := reading.judge_path(source)):
+        is_own = is_symbolic and judging.protected.is_own(source, judging.cwd)
+        if not is_own and (reason := judging.judge_path(source)):
             return reason
-    if not target:
-        return ""
-    place = os.path.abspath(os.path.join(reading.cwd, expanded(target)))
-    if is_symbolic and len(sources) == 1:
-        reading.links[place] = os.path.join(os.path.dirname(place), expanded(sources[0]))
+    place = judging.place_of(target) if target else ""
+    if is_symbolic and len(sources) == 1 and target:
+        judging.links[place] = os.path.join(os.path.dirname(place), expanded(sources[0]))
     is_replaced = os.path.islink(place) or any(re.fullmatch(r"-[A-Za-z]*[nT][A-Za-z]*", word) for word in operands)
-    return reading.judge_path(target) or (reading.judge_environment(target) if is_replaced else "")
+    return judging.judge_environment(target) if target and is_replaced else ""
 
 
-def _against_patch(
-    reading: Reading, files: Iterable[str], operands: Sequence[str], command: Command, upstream: str
-) -> str:
+def _against_patch(judging: Judging, files: Iterable[str], operands: Sequence[str], command: Command) -> str:
     inputs = [after for word, after in pairwise(operands) if word in ("-i", "--input")]
-    texts = [read_text(path, reading.cwd) for path in (*files, *inputs, *command.sources)]
-    text = "\n".join((*texts, command.body, upstream, *operands))
+    texts = [read_text(path, judging.cwd) for path in (*files, *inputs, *command.sources)]
+    text = "\n".join((*texts, command.body, command.pipeline, *operands))
     for path in _PATCHED.findall(text):
         for name in {path.strip(), path.strip().partition("/")[2]} - {""}:
-            if reason := reading.judge_path(name, seen=text):
+            if reason := judging.judge_path(name, seen=text):
                 return reason
     return ""
+
+
+def _first(reasons: Iterable[str]) -> str:
+    return next((reason for reason in reasons if reason), "")

@@ -8,16 +8,13 @@ from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import Data
 
 from .evaluation import Evaluation
-from .frames import Frame
 from .running import run_code
-from .state import State
+from .state import Frame, State
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Analysis
     from agent_hooks_guards.places.paths import Place
-
-    from .state import Values
 
 _LONGEST_REMEMBERED = 4096  # characters
 
@@ -34,18 +31,8 @@ def analyse(text: str, place: Place, language: str = "sh") -> Analysis:
 def _analysed(text: str, place: Place, language: str) -> Analysis:
     if "\r" in text:
         text = text.replace("\r\n", "\n").rstrip("\r")
-    files: dict[str, Values] = {}
-    walk = _walked(text, place, language, files)
-    # A reader of a named pipe waits for later writes: walk again with their content.
-    written = {path: files[path] for path in walk.pipes if path in files}
-    if written:
-        walk = _walked(text, place, language, written)
-    return walk.analysis
-
-
-def _walked(text: str, place: Place, language: str, files: dict[str, Values]) -> Evaluation:
     walk = Evaluation(place)
-    frame = Frame(State(place.cwd, place.home, files), text)
+    frame = Frame(State(place.cwd, place.home), text)
     try:
         if language == "sh":
             walk.code(text, frame, wants=False)
@@ -55,7 +42,7 @@ def _walked(text: str, place: Place, language: str, files: dict[str, Values]) ->
         walk.analysis.doubts.append(Doubt("too-much", text[:200]))
     except Exception:  # noqa: BLE001 - an error of ours is a doubt, too
         walk.analysis.doubts.append(Doubt("unreadable", text[:200]))
-    return walk
+    return walk.analysis
 
 
 _remembered = lru_cache(maxsize=64)(_analysed)

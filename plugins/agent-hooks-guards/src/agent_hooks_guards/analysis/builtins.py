@@ -12,15 +12,13 @@ from .state import joined
 _MAX_LINES = 256
 _MAX_CALLS = 16
 _MAX_DIGITS = 9
-# The key of the last command of the history among the variables; no variable can have this name.
-_HISTORY = "history -s"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .evaluation import Evaluation
-    from .frames import Frame
+    from .state import Frame
 
     Builtin = Callable[[Evaluation, Command, Frame], Data | None]
 
@@ -39,8 +37,8 @@ def _operands(command: Command) -> list[int]:
 def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
     operands = _operands(command)
     state = frame.state
-    target = ("~" if command.argv[-1] != "-" else UNKNOWN) if not operands else command.argv[operands[0]]
-    if target == "-":
+    target = command.argv[operands[0]] if operands else "~"
+    if target == "-" or command.argv[-1] == "-" or command.program == "popd":
         target = state.value("OLDPWD").text or UNKNOWN
     state.assign("OLDPWD", Data(state.cwd))
     path = walk.path(target, frame)
@@ -64,11 +62,10 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
             return None
         return Data("".join(f"{each.definition}\n" for each in known))
     if "p" in flags:
-        shown = [
-            Data(f"{name}={quoted(value.text)}\n", value.labels)
-            for name, value in ((name, state.value(name)) for name in (command.argv[at] for at in operands))
-        ]
-        return joined(shown, "") if shown else None
+        shown = [(name, state.value(name)) for name in (command.argv[at] for at in operands)]
+        return (
+            joined([Data(f"{name}={quoted(data.text)}\n", data.labels) for name, data in shown], "") if shown else None
+        )
     named = {command.argv[at].partition("=")[0].rstrip("+") for at in operands}
     is_export = command.program == "export"
     given = command.argv[1 : operands[0]] if operands else []
@@ -79,8 +76,6 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     for at in operands:
         name, equals, text = command.argv[at].partition("=")
         labels = command.labels.get(at, NO_LABELS)
-        if "A" in flags:
-            state.associative |= {name}
         if "i" in flags:
             state.integers |= {name}
         if not equals:
@@ -123,28 +118,16 @@ def _set(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     if any(argument == "xtrace" or (argument[:1] == "-" and "x" in argument[1:]) for argument in argv[1:2] + argv[2:3]):
         # The shell expands this prompt for each traced command.
         walk.expanded(frame.state.value("PS4").text, frame)
-    if "fish" in frame.via or "fish -c" in frame.via:
-        return _set_variable(command, frame)
-    if "--" in command.argv:
-        first = command.argv.index("--") + 1
-    else:
-        first = next((at for at in _operands(command)), len(command.argv))
-        if first == len(command.argv):
-            return NOTHING
-    frame.state.positional = [
-        Data(command.argv[at], command.labels.get(at, NO_LABELS)) for at in range(first, len(command.argv))
-    ]
-    return NOTHING
-
-
-def _set_variable(command: Command, frame: Frame) -> Data:
-    """``set name value`` of fish."""
     operands = _operands(command)
-    if operands:
-        labels = command.labels_of(operands[0] + 1)
-        if any(argument[:1] == "-" and "x" in argument for argument in command.argv[1 : operands[0]]):
-            frame.state.handed_down |= {command.argv[operands[0]]}
-        frame.state.assign(command.argv[operands[0]], Data(" ".join(command.argv[operands[0] + 1 :]), labels))
+    if "fish" in frame.via or "fish -c" in frame.via:
+        if operands:  # `set name value`
+            first = operands[0] + 1
+            frame.state.assign(argv[first - 1], Data(" ".join(argv[first:]), command.labels_of(first)))
+            if any("x" in argument for argument in argv[1 : first - 1]):
+                frame.state.handed_down |= {argv[first - 1]}
+    elif operands or "--" in argv:
+        first = argv.index("--") + 1 if "--" in argv else operands[0]
+        frame.state.positional = [Data(argv[at], command.labels.get(at, NO_LABELS)) for at in range(first, len(argv))]
     return NOTHING
 
 
@@ -281,25 +264,18 @@ def _printf(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     return NOTHING
 
 
-def _alias(_walk: Evaluation, command: Command, frame: Frame) -> Data:
-    for at in _operands(command):
-        name, equals, text = command.argv[at].partition("=")
-        if equals:
-            frame.state.aliases[name] = text
-    return NOTHING
-
-
-def _unalias(_walk: Evaluation, command: Command, frame: Frame) -> Data:
-    for at in _operands(command):
-        frame.state.aliases.pop(command.argv[at], None)
-    return NOTHING
-
-
-def _hash(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    """``hash -p /bin/rm ls``: define ``ls`` as a name of another program."""
-    argv = command.argv
-    if len(argv) >= 4 and argv[1] == "-p":
-        frame.state.aliases[argv[3]] = argv[2]
+def _alias(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
+    """Define a name of a command: ``alias l=ls``, ``hash -p /bin/ls l``; ``history -s ls`` defines ``fc``."""
+    argv, aliases = command.argv, frame.state.aliases
+    if command.program == "alias":
+        pairs = [argv[at].partition("=") for at in _operands(command)]
+        aliases.update({name: text for name, equals, text in pairs if equals})
+    elif command.program == "hash" and len(argv) > 3 and argv[1] == "-p":
+        aliases[argv[3]] = argv[2]
+    elif command.program == "history":
+        if argv[1:2] != ["-s"]:
+            return None
+        aliases["fc"] = " ".join(argv[2:])
     return NOTHING
 
 
@@ -312,24 +288,18 @@ def _let(walk: Evaluation, command: Command, frame: Frame) -> Data:
 def _getopts(_walk: Evaluation, command: Command, frame: Frame) -> Data:
     """``getopts letters name``: assign the next option of the positional parameters."""
     state = frame.state
-    argv = [Data(argument) for argument in command.argv[3:]] or state.positional
-    position = _integer(state.value("OPTIND").text)
-    at = len(argv) if position is None else position - 1
-    argument = argv[at] if 0 <= at < len(argv) else NOTHING
+    _, letters, name, *given = (*command.argv, "", "")[: max(len(command.argv), 3)]
+    argv = [Data(argument) for argument in given] or state.positional
+    position = _integer(state.value("OPTIND").text) or len(argv) + 1
+    argument, following = (*argv[position - 1 : position + 1], NOTHING, NOTHING)[:2]
     letter, text = argument.text[1:2], argument.text[2:]
-    name = command.argv[2] if len(command.argv) > 2 else ""
-    if not argument.is_known or argument.text[:1] != "-":
-        for each in (name, "OPTARG"):
-            state.assign(each, ANYTHING)
-        return NOTHING
-    at += 1
-    value = NOTHING
-    if f"{letter}:" in command.argv[1]:
-        value = Data(text, argument.labels) if text else argv[at] if at < len(argv) else NOTHING
-        at += not text
-    state.assign(name, Data(letter, argument.labels))
-    state.assign("OPTARG", value)
-    state.assign("OPTIND", Data(str(at + 1)))
+    is_option = argument.is_known and argument.text[:1] == "-"
+    has_value = is_option and f"{letter}:" in letters
+    value = following if has_value and not text else Data(text if has_value else "", argument.labels)
+    state.assign(name, Data(letter, argument.labels) if is_option else ANYTHING)
+    state.assign("OPTARG", value if is_option else ANYTHING)
+    if is_option:
+        state.assign("OPTIND", Data(str(position + 1 + (has_value and not text))))
     return NOTHING
 
 
@@ -348,39 +318,12 @@ def _printenv(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     return joined([Data(f"{each.text}\n", each.labels) for each in found], "") if found else None
 
 
-def _history(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    """``history -s``: store a command for ``fc`` and ``!!`` without running it."""
-    if command.argv[1:2] == ["-s"]:
-        frame.state.variables[_HISTORY] = (Data(" ".join(command.argv[2:]), command.labels_of(2)),)
-    return None
-
-
-def _fc(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
-    known = frame.state.variables.get(_HISTORY)
-    if known is None or "-l" in command.argv:
-        return None
-    inside = frame.copy()
-    inside.text = known[0].text
-    return walk.code(inside.text, inside, wants=True)
-
-
 def _nothing(_walk: Evaluation, _command: Command, _frame: Frame) -> Data:
     return NOTHING
 
 
-def _pushd(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    return _cd(walk, command, frame) if len(command.argv) > 1 else NOTHING
-
-
-def _popd(_walk: Evaluation, _command: Command, frame: Frame) -> Data:
-    frame.state.cwd = frame.state.value("OLDPWD").text or UNKNOWN
-    return NOTHING
-
-
 BUILTINS: dict[str, Builtin] = {
-    **dict.fromkeys(("cd", "chdir"), _cd),
-    "pushd": _pushd,
-    "popd": _popd,
+    **dict.fromkeys(("cd", "chdir", "pushd", "popd"), _cd),
     **dict.fromkeys(("export", "declare", "typeset", "local", "readonly"), _declare),
     "unset": _unset,
     "set": _set,
@@ -388,16 +331,13 @@ BUILTINS: dict[str, Builtin] = {
     "read": _read,
     **dict.fromkeys(("mapfile", "readarray"), _mapfile),
     "printf": _printf,
-    "alias": _alias,
-    "unalias": _unalias,
-    "hash": _hash,
+    **dict.fromkeys(("alias", "hash", "history"), _alias),
     "let": _let,
     "getopts": _getopts,
     **dict.fromkeys(("test", "["), _test),
     "printenv": _printenv,
-    "history": _history,
-    "fc": _fc,
     **dict.fromkeys(
-        ": true false return exit break continue shopt wait jobs umask ulimit bind disown fg bg".split(), _nothing
+        ": true false return exit break continue shopt unalias wait jobs umask ulimit bind disown fg bg".split(),
+        _nothing,
     ),
 }

@@ -1,29 +1,38 @@
-"""The effects of a program, with descriptors, links and mounts resolved."""
+"""The effects of a program, with links and mounts resolved, and the content of the files that it writes."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from agent_hooks_guards.model.actions import Command, Effect
-from agent_hooks_guards.model.values import SECRET
-from agent_hooks_guards.places.paths import Simplified
-from agent_hooks_guards.programs.effects import copies, effects
+from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
+from agent_hooks_guards.places.paths import Simplified, absolute
+from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
-from .special_files import descriptor_of, is_socket, url_of_socket
+from .file_access import descriptor_of, is_socket, url_of_socket
 from .state import followed
-from .writing import keep_written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_hooks_guards.model.values import Data
-
     from .evaluation import Evaluation
-    from .frames import Frame
+    from .state import Frame
 
+# The prefix of a label with the file that this one is a copy of.
+COPY_OF = "file:"
+# These write their input, or some lines of it.
+_FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
+# These write to a file instead of stdout.
+_INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
+# The extensions of compressed files by the program; `gunzip` and `unxz` undo `gzip` and `xz`.
+_EXTENSIONS = {
+    "gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br",
+    "compress": ".Z", "lzma": ".lzma",
+}  # fmt: skip
+_MOST_FILES = 32
 # These print all files of a folder.
-_PACKERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
+_ARCHIVERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 
 
 def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
@@ -36,8 +45,12 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
     links = frame.state.links
     for effect in found:
         if effect.kind == "write" and effect.path.startswith(("/dev/", "/proc/")):
-            _through_descriptor(effect, frame)
-        if links and effect.path.startswith("/") and not _is_of_link(effect, links):
+            target = frame.state.descriptors.get(descriptor_of(effect.path) or -1)
+            if isinstance(target, str) and is_socket(target):
+                effect.kind, effect.path = "send", url_of_socket(target)
+        # `rm link` deletes the link itself, `rm -r link/` its target.
+        is_link = effect.kind == "delete" and effect.path in links and not isinstance(effect.path, Simplified)
+        if links and effect.path.startswith("/") and not is_link:
             effect.path = followed(effect.path, links)
         for path in effect.files:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
@@ -45,30 +58,6 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
     keep_written(walk, command, found, copied, frame)
-
-
-def _through_descriptor(effect: Effect, frame: Frame) -> None:
-    """Replace an open descriptor of the command by its target."""
-    number = descriptor_of(effect.path)
-    target = frame.state.descriptors.get(number) if number is not None else None
-    if number == 1 and target is None:
-        target = frame.state.output or None
-    if not isinstance(target, str):
-        return
-    if is_socket(target):
-        effect.kind, effect.path = "send", url_of_socket(target)
-    elif target[:1] == "/":
-        effect.path = target
-
-
-def _is_of_link(effect: Effect, links: dict[str, str]) -> bool:
-    """Whether the effect deletes a link, not its target."""
-    return (
-        effect.path in links
-        and effect.command.name in ("rm", "unlink", "mv")
-        and effect.kind == "delete"
-        and not isinstance(effect.path, Simplified)
-    )
 
 
 def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
@@ -96,6 +85,110 @@ def printed_by(walk: Evaluation, command: Command, frame: Frame) -> Data:
 
     def is_secret(path: str) -> bool:
         labels = walk.labels_of_file(path, frame)
-        return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _PACKERS else labels)
+        return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _ARCHIVERS else labels)
 
     return _output()(command, frame.state.file, is_secret)
+
+
+def keep_written(
+    walk: Evaluation, command: Command, found: list[Effect], copied: list[tuple[str, str]], frame: Frame
+) -> None:
+    """Store the content of the files that ``command`` writes. ``found``: its effects; ``copied``: pairs of a source and
+    a copy.
+    """
+    received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
+    name = command.name
+    for effect in found:
+        if effect.kind == "write" and not effect.recursive:
+            labels = effect.labels | {NETWORK} if received else effect.labels
+            data = _content(command, frame) if not received else None
+            # An edit in place keeps part of the old content.
+            data = data or Data(UNKNOWN, labels | walk.labels_of_file(effect.path, frame))
+            walk.keep(effect.path, data, frame, append=effect.append)
+    for source, target in copied:
+        _copy(walk, command, source, target, frame)
+    if name.replace("un", "", 1) in _EXTENSIONS:
+        _pack(walk, command, frame)
+    elif name in ("patch", "git") and (name == "patch" or command.options.subcommand[:1] in (("apply",), ("am",))):
+        _patch(walk, command, frame)
+
+
+def _content(command: Command, frame: Frame) -> Data | None:
+    """Return the content that the command writes; None if it is unknown."""
+    name = command.name
+    if name in _FROM_INPUT:
+        options = command.options
+        if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
+            return None
+        return None if name == "sed" and options.has("-i|--in-place") else command.stdin
+    if name in _INSTEAD_OF_PRINTING:
+        from agent_hooks_guards.programs.outputs import output
+
+        argv = [argument for at, argument in enumerate(command.argv) if not _names_target(command, at)]
+        like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
+        data = output(like, frame.state.file)
+        return data if data.is_known else None
+    return None
+
+
+def _names_target(command: Command, at: int) -> bool:
+    """Whether an argument names the output file, or is the option before it."""
+    argument, before = command.argv[at], command.argv[at - 1]
+    if command.name == "curl":
+        return _ends_with_o(argument) or _ends_with_o(before)
+    return argument in ("-o", "--output") or before in ("-o", "--output") or argument.startswith("--output=")
+
+
+def _ends_with_o(argument: str) -> bool:
+    return argument == "--output" or (argument[:1] == "-" and argument[1:2] != "-" and argument.endswith("o"))
+
+
+def _path(command: Command, argument: str, frame: Frame) -> str:
+    return absolute(argument, command.cwd, frame.state.home)
+
+
+def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: Frame) -> None:
+    state = frame.state
+    known = state.file(source)
+    if known is None and source in STREAMS:
+        known = command.stdin
+    labels = walk.labels_of_file(source, frame)
+    if command.name == "ln" and known is None:
+        state.links[target] = source
+        state.files.pop(target, None)
+    elif known is not None:
+        walk.keep(target, Data(known.text, labels | known.labels), frame)
+    else:
+        walk.keep(target, Data(UNKNOWN, labels | {f"{COPY_OF}{source}"}), frame)
+
+
+def _pack(walk: Evaluation, command: Command, frame: Frame) -> None:
+    """``gzip file`` and ``gunzip file.gz``: store the content under the other name."""
+    options = command.options
+    if options.has("-c|--stdout|--to-stdout|-t|--test|-l|--list"):
+        return
+    unpacks = "un" in command.name or options.has("-d|--decompress|--uncompress")
+    end = _EXTENSIONS[command.name.replace("un", "", 1)]
+    for at in options.operands[:_MOST_FILES]:
+        path = _path(command, command.argv[at], frame)
+        data = frame.state.file(path)
+        if data is not None:
+            walk.keep(path.removesuffix(end) if unpacks else path + end, data, frame)
+
+
+def _patch(walk: Evaluation, command: Command, frame: Frame) -> None:
+    """Store the files that a patch writes, as far as its added lines show."""
+    state = frame.state
+    files = [state.file(_path(command, command.argv[at], frame)) for at in command.options.operands]
+    given = next((data for data in files if data is not None), None) or command.stdin
+    if given is None or not given.is_known:
+        return
+    path, lines = "", list[str]()
+    for line in [*given.text.split("\n"), "+++ "]:
+        if line.startswith("+++ "):
+            if path and lines:
+                walk.keep(_path(command, path, frame), Data("\n".join(lines) + "\n", given.labels), frame)
+            name = line[4:].partition("\t")[0].strip()
+            path, lines = name.removeprefix("b/"), []
+        elif line[:1] in ("+", " "):
+            lines.append(line[1:])

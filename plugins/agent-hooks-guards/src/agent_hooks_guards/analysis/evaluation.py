@@ -12,8 +12,8 @@ from agent_hooks.shell.plain import parse_plain
 from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
+from .file_access import is_socket
 from .running import program, run_code
-from .special_files import is_socket
 from .state import Defined, State
 from .word_values import FIRST_DESCRIPTOR, WordValues, parser
 
@@ -22,25 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .frames import Frame
+    from .state import Frame
 
 
 _MAX_STEPS = 1_500
 _MAX_DEPTH = 24
 _MAX_ROUNDS = 60
-# A loop may print a command letter by letter.
-_MAX_PRINTING_ROUNDS = 384
+_MAX_LOOPING_STEPS = 375  # after these, no further round of a loop starts
 _ALWAYS = frozenset(("true", ":", "1", "[ 1 ]", "[ true ]", "[[ 1 ]]", "((1))", "(( 1 ))", "test 1"))
 _DECLARING = frozenset(("export", "declare", "typeset", "local", "readonly"))
 _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 # These print their output and end.
 _PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "base64"))
-
-
-def _limits(*, wants: bool) -> tuple[int, int]:
-    """Return the limits of a loop: of its rounds, and of the steps after which no further round starts."""
-    return (_MAX_PRINTING_ROUNDS, _MAX_STEPS // 2) if wants else (_MAX_ROUNDS, _MAX_STEPS // 4)
 
 
 class Evaluation(WordValues):
@@ -112,8 +106,6 @@ class Evaluation(WordValues):
             inside = frame.copy(state=frame.state if at == last else frame.state.copy())
             inside.stdin = data
             inside.is_alone = frame.is_alone and last == 0
-            if at < last:
-                inside.state.output = ""
             data = self.run(part, inside, wants=wants or at < last)
         return data or NOTHING
 
@@ -124,38 +116,33 @@ class Evaluation(WordValues):
         command = _redirecting(frame, node)
         where = self.redirected(node.redirects, inside, command)
         inside.stdin = where.stdin
-        output = inside.state.output
-        if 1 in where.targets:
-            inside.state.output = ""
         data = self.run(node.body, inside, wants=wants or bool(where.targets))
-        inside.state.output = output
         return self.deliver(data, where, command, inside)
 
     def _if(self, node: syntax.If, frame: Frame, wants: bool) -> Data:
-        results, states = [], []
-        self.branches += 1
-        for condition, body in node.branches:
-            self.run(condition, frame, wants=False)
-            inside = frame.copy(state=frame.state.copy())
-            results.append(self.run(body, inside, wants=wants))
-            states.append(inside.state)
-        if node.otherwise is not None:
-            results.append(self.run(node.otherwise, frame, wants=wants))
-        self.branches -= 1
-        for state in states:
-            frame.state.merge(state)
-        return _any_of(results)
+        return self._any_branch(node.branches, node.otherwise, frame, wants)
 
     def _case(self, node: syntax.Case, frame: Frame, wants: bool) -> Data:
         self.value(node.word, frame)
+        return self._any_branch(node.branches, None, frame, wants)
+
+    def _any_branch(
+        self, branches: list[tuple[Any, syntax.Node]], otherwise: syntax.Node | None, frame: Frame, wants: bool
+    ) -> Data:
+        """Walk all branches of ``if`` or ``case``, each after its condition or patterns."""
         results, states = [], []
         self.branches += 1
-        for patterns, body in node.branches:
-            for pattern in patterns:
-                self.value(pattern, frame)
+        for condition, body in branches:
+            if isinstance(condition, list):
+                for pattern in condition:
+                    self.value(pattern, frame)
+            else:
+                self.run(condition, frame, wants=False)
             inside = frame.copy(state=frame.state.copy())
             results.append(self.run(body, inside, wants=wants))
             states.append(inside.state)
+        if otherwise is not None:
+            results.append(self.run(otherwise, frame, wants=wants))
         self.branches -= 1
         for state in states:
             frame.state.merge(state)
@@ -170,9 +157,8 @@ class Evaluation(WordValues):
             values = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(texts)]
         printed = NOTHING
         self.branches += 1
-        rounds, steps = _limits(wants=wants)
         for at, each in enumerate(values):
-            is_last = at >= rounds or (at > 0 and self.steps > steps)
+            is_last = at >= _MAX_ROUNDS or (at > 0 and self.steps > _MAX_LOOPING_STEPS)
             if is_last:
                 each = Data(UNKNOWN, NO_LABELS.union(*(other.labels for other in values[at:])))
             state.assign(node.name, each)
@@ -184,25 +170,22 @@ class Evaluation(WordValues):
         return printed
 
     def _while(self, node: syntax.While, frame: Frame, wants: bool) -> Data:
-        from .conditions import reads_input, waits
+        from .conditions import waits
 
         inside = frame.copy()
         parts = self._for_expressions(node.condition, frame)
         condition = frame.text[node.condition.start : node.condition.end].strip(" ;\n") if parts is None else parts[1]
         is_endless = condition.strip() in (("false",) if node.until else _ALWAYS) or not condition.strip()
-        inside.endless = is_endless and not waits(node.body)
+        inside.endless = is_endless and not waits(frame.text[node.body.start : node.end])
         if parts is not None:
             self._number_in(parts[0], frame)
         printed = NOTHING
         self.branches += 1
-        rounds, steps = _limits(wants=wants)
-        for number in range(rounds):
+        for number in range(_MAX_ROUNDS):
             rest, known, words = inside.stdin, dict(frame.state.variables), frame.state.positional
             if parts is None:
                 self.run(node.condition, inside, wants=False)
-                status = self._holds(node.condition, inside)
-                if number and rest is not None and not rest.text and reads_input(node.condition):
-                    break
+                status = self._is_true(node.condition, inside)
             else:
                 status = self._number_in(parts[1], frame)
             if number and status is node.until:
@@ -212,14 +195,14 @@ class Evaluation(WordValues):
                 self._number_in(parts[2], frame)
             printed = Data(printed.text + data.text, printed.labels | data.labels)
             is_same = frame.state.variables == known and frame.state.positional == words
-            is_on = status is (not node.until) and not is_same and self.steps < steps
-            if is_on and number < rounds - 1:
+            is_on = status is (not node.until) and not is_same and self.steps < _MAX_LOOPING_STEPS
+            if is_on and number < _MAX_ROUNDS - 1:
                 continue
             has_more = inside.stdin is not rest and inside.stdin is not None and inside.stdin.text
             if not has_more and is_same:
                 break
             # A variable that changes twice may change in every round.
-            if (not has_more and number >= 2) or number == rounds - 1:
+            if (not has_more and number >= 2) or number == _MAX_ROUNDS - 1:
                 printed = Data(printed.text + UNKNOWN, printed.labels)
                 changed = [name for name, values in frame.state.variables.items() if known.get(name) != values]
                 frame.state.variables.update(dict.fromkeys(changed, (ANYTHING,)))
@@ -241,21 +224,12 @@ class Evaluation(WordValues):
         number = self.number(text, frame) if text.strip() else 1
         return None if number is None else bool(number)
 
-    def _holds(self, node: syntax.Node, frame: Frame) -> bool | None:
-        """Whether a condition that was walked before is met; None if unknown."""
-        from .conditions import holds
-
+    def _is_true(self, node: syntax.Node, frame: Frame) -> bool | None:
+        """Whether a condition that was walked before is met: ``((…))``; None if unknown."""
         while type(node) is syntax.Sequence and len(node.items) == 1:
             node = node.items[0].node
-        if type(node) is syntax.Test:
-            if frame.text.startswith("((", node.start):
-                return self._number_in(self.value(node.words[0], frame).text, frame)
-            return holds([self.value(word, frame).text for word in node.words])
-        if type(node) is syntax.Simple and not node.redirects and node.words:
-            first = node.words[0][0]
-            if type(first) is syntax.Bare and first.text in ("[", "test"):
-                texts = self.fields(node.words, frame)[0]
-                return holds(texts[1:-1] if first.text == "[" else texts[1:])
+        if type(node) is syntax.Test and frame.text.startswith("((", node.start):
+            return self._number_in(self.value(node.words[0], frame).text, frame)
         return None
 
     def _function(self, node: syntax.Function, frame: Frame, _wants: bool) -> Data:
@@ -268,18 +242,6 @@ class Evaluation(WordValues):
         frame.state.descriptors.update({number: data, number + 1000: path})
         frame.state.assign_array(node.name or "COPROC", [Data(str(number)), Data(str(number + 1000))])
         return NOTHING
-
-    def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
-        """Run a process substitution or coprocess; return the path of its pipe and its stdout.
-
-        Its direction depends on its use: reading the path returns its stdout, writing to the path sets its stdin.
-        """
-        path = f"/dev/fd/{FIRST_DESCRIPTOR + len(self.sinks)}"
-        self.sinks[path] = (body, inside)
-        inside.stdin = None
-        data = self.run(body, inside, wants=True)
-        inside.state.files[path] = (data,)
-        return path, data
 
     def _test(self, node: syntax.Test, frame: Frame, _wants: bool) -> Data:
         texts = [self.value(word, frame).text if word != _MATCHES else "=~" for word in node.words]
@@ -351,18 +313,14 @@ class Evaluation(WordValues):
         assignments: dict[str, Data] = {}
         if node.assignments:
             is_declaring = bool(texts) and texts[0] in _DECLARING
-            if is_declaring and any(text[0] == "-" and "A" in text for text in texts if text):
-                frame.state.associative |= {each.name for each in node.assignments}
             assignments = self.assign(node.assignments, _capturing(frame), keep=not texts or is_declaring)
-        output = frame.state.output
         if not node.redirects:
             if not texts:
                 return NOTHING
             fragment = frame.text[node.start : node.end]
-            is_wanted = wants or bool(output)
-            printed = program(self, texts, labels, assignments, frame, frame.stdin, fragment, wants=is_wanted)
+            printed = program(self, texts, labels, assignments, frame, frame.stdin, fragment, wants=wants)
             frame.state.last_words = (texts, labels)
-            return self._print_to(output, printed, frame, node) if output else printed
+            return printed
         command = _redirecting(frame, node)
         # Only programs that end at once fill a file endlessly: a restarted server writes little.
         command.endless = frame.endless and bool(texts) and texts[0] in _PRINTING
@@ -373,29 +331,22 @@ class Evaluation(WordValues):
         if texts == ["exec"]:
             open_already = {*frame.state.descriptors.values()}
             for path in {*where.targets.values()} - open_already:
-                if path not in self.sinks and not is_socket(path):  # `exec 3> file` empties it
-                    self.write(path, NOTHING, frame, command, append=path in where.appends)
+                # `exec 3> file` empties it; the output of all later commands goes to that of `exec > file`.
+                later = ANYTHING if path == where.targets.get(1) else NOTHING
+                if later is ANYTHING or not (path in self.sinks or is_socket(path)):
+                    self.write(path, later, frame, command, append=path in where.appends)
             frame.state.descriptors.update(where.named)
-            frame.state.output = where.targets.get(1, output)
             frame.stdin = where.stdin
             return NOTHING
-        is_wanted = wants or bool(where.targets or output)
+        is_wanted = wants or bool(where.targets)
         outside = frame.state.descriptors
         frame.state.descriptors = {**outside, **where.named}
-        frame.state.output = "" if 1 in where.targets else output
         try:
             data = program(self, texts, labels, assignments, frame, where.stdin, command.fragment, wants=is_wanted)
         finally:
-            frame.state.descriptors, frame.state.output = outside, output
+            frame.state.descriptors = outside
         frame.state.last_words = (texts, labels)
-        printed = self.deliver(data, where, command, frame)
-        return self._print_to(output, printed, frame, node) if output else printed
-
-    def _print_to(self, output: str, data: Data, frame: Frame, node: syntax.Simple) -> Data:
-        """Write ``data`` to ``output``, the target of an earlier ``exec >``."""
-        if data.text:
-            self.write(output, data, frame, _redirecting(frame, node), append=True)
-        return NOTHING
+        return self.deliver(data, where, command, frame)
 
 
 def _redirecting(frame: Frame, node: syntax.Simple | syntax.Group) -> Command:

@@ -10,7 +10,6 @@ import re
 from agent_hooks.shell.syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
-from agent_hooks_guards.places.paths import absolute
 from agent_hooks_guards.programs.unwrapping import quoted
 
 from .braces import expand_braces
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
 
 _SPECIAL = re.compile(r"[{~\[]").search
 _ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
+_GLOB_TOKEN = re.compile(r"\\(.)|\[([^]].*?)\]|.", re.DOTALL)
 _SIGNED = re.compile(r"-?[0-9]{1,9}")
 _MAX_TEXT = 65_536
 _MAX_FIELDS = 4_096
@@ -49,13 +49,9 @@ def fields(words: list[Word], state: State, substitute: Substitute) -> tuple[lis
     for word in words:
         literal = _literal(word)
         if literal is not None:
-            if state.files:
-                texts += _written(word, literal, state)
             texts.append(literal)
             continue
         for text, origin in _expanded(word, state, substitute):
-            if state.files:
-                texts += _written(word, text, state)
             if origin:
                 labels[len(texts)] = origin
             texts.append(text)
@@ -76,13 +72,6 @@ def _literal(word: Word) -> str | None:
             return None
         literal = text if literal is None else literal + text
     return literal
-
-
-def _written(word: Word, text: str, state: State) -> list[str]:
-    """Return the files that the command wrote and that a glob matches; there may be others."""
-    if not any(type(part) is Bare and ("*" in part.text or "?" in part.text or "[" in part.text) for part in word):
-        return []
-    return state.files_like(absolute(text, state.cwd, state.home))
 
 
 def value(word: Word, state: State, substitute: Substitute) -> Data:
@@ -166,7 +155,7 @@ def expanded(text: str, state: State, substitute: Substitute) -> Data:
 
 def arithmetic(text: str, state: State, substitute: Substitute) -> int | None:
     """Return the value of an arithmetic expression, None if unknown."""
-    from .arithmetic import evaluate
+    from .conditions import Arithmetic
 
     def read(name: str) -> str:
         name, bracket, index = name.partition("[")
@@ -175,7 +164,7 @@ def arithmetic(text: str, state: State, substitute: Substitute) -> int | None:
     def write(name: str, text: str) -> None:
         state.assign(name, Data(text))
 
-    return evaluate(text, read, write, lambda inside: expanded(inside, state, substitute).text)
+    return Arithmetic(read, write, lambda inside: expanded(inside, state, substitute).text).evaluate(text)
 
 
 def _tilde(text: str, state: State) -> str:
@@ -283,7 +272,10 @@ def _with_operator(part: Parameter, state: State, substitute: Substitute) -> Dat
         numbers = _numbers(part, state, substitute)
         if not data.is_known or None in numbers:
             return Data(UNKNOWN, data.labels)
-        return Data(_sliced(data.text, [number or 0 for number in numbers]), data.labels)
+        first = (numbers[0] or 0) + (len(data.text) if (numbers[0] or 0) < 0 else 0)
+        length = numbers[1] if len(numbers) > 1 else None
+        last = length if length is None or length < 0 else max(first, 0) + length
+        return Data(data.text[max(first, 0) : last], data.labels)
     if operator == "@P":
         return expanded(data.text, state, substitute) if data.is_known else data
     return _operated(part, data, state, substitute) if operator else data
@@ -293,15 +285,22 @@ def _plain(part: Parameter, state: State, substitute: Substitute) -> Data:
     if part.index is None:
         return state.value(part.name)
     index = _index(part, state, substitute)
-    if state.target(part.name) not in state.associative and not _SIGNED.fullmatch(index):
-        found = arithmetic(index, state, substitute)
-        index = UNKNOWN if found is None else str(found)
-    return _element(part.name, index, state)
+    return _element(part.name, index_of(index, state, substitute), state)
+
+
+def index_of(text: str, state: State, substitute: Substitute) -> str:
+    """Return the index of an array for an expanded subscript: a number, or the key of an associative array."""
+    if _SIGNED.fullmatch(text):
+        return text
+    found = arithmetic(text, state, substitute)
+    if found is None or (text.isidentifier() and not state.is_set(text)):
+        return text
+    return str(found)
 
 
 def _element(name: str, index: str, state: State) -> Data:
     items = state.elements(name)
-    if index[:1] == "-" and state.target(name) not in state.associative and _SIGNED.fullmatch(index) and items:
+    if index[:1] == "-" and _SIGNED.fullmatch(index) and items:
         index = str(next_index(items) + int(index))
     found = items.get(index)
     if found is not None:
@@ -360,7 +359,7 @@ def _changed(text: str, operator: str, arguments: list[str]) -> str:
         change = str.upper if operator[0] == "^" or operator in ("@U", "@u") else str.lower
         return change(text) if operator in ("^^", ",,", "@U", "@L") else change(text[:1]) + text[1:]
     if operator == "@E":
-        from agent_hooks_guards.programs.outputs import unescaped
+        from agent_hooks_guards.programs.formats import unescaped
 
         return unescaped(text)
     if operator.startswith("@"):
@@ -382,36 +381,21 @@ def _changed(text: str, operator: str, arguments: list[str]) -> str:
     )
 
 
-def _sliced(text: str, numbers: list[int]) -> str:
-    first = numbers[0] if numbers else 0
-    length = numbers[1] if len(numbers) > 1 else None
-    first = max(len(text) + first, 0) if first < 0 else first
-    if length is None:
-        return text[first:]
-    return text[first:length] if length < 0 else text[first : first + length]
-
-
 def _pattern(glob: str, *, is_greedy: bool) -> str:
     """Return the regular expression of a shell pattern."""
-    out, at = [], 0
-    while at < len(glob):
-        char = glob[at]
-        at += 1
-        if char == "*":
-            out.append(".*" if is_greedy else ".*?")
-        elif char == "?":
-            out.append(".")
-        elif char == "[" and (end := glob.find("]", at + 1)) > 0:
-            inside = glob[at:end].replace("\\", "\\\\").replace("[", "\\[")
-            out.append("[" + ("^" + inside[1:] if inside[:1] in "!^" else inside) + "]")
-            at = end + 1
-        elif char == "\\" and at < len(glob):
-            out.append(re.escape(glob[at]))
-            at += 1
-        else:
-            out.append(re.escape(char))
+
+    def convert(match: re.Match[str]) -> str:
+        char, inside = match[1], match[2]
+        if inside:
+            inside = inside.replace("\\", "\\\\").replace("[", "\\[")
+            return "[" + ("^" + inside[1:] if inside[0] in "!^" else inside) + "]"
+        if match[0] == "*":
+            return ".*" if is_greedy else ".*?"
+        return "." if match[0] == "?" else re.escape(char or match[0])
+
+    made = _GLOB_TOKEN.sub(convert, glob)
     try:
-        re.compile("".join(out))
+        re.compile(made)
     except re.error:
         return re.escape(glob)
-    return "".join(out)
+    return made

@@ -8,6 +8,7 @@ from agent_hooks_guards.model.values import (
     ENDLESS,
     ENDLESS_FILES,
     INPUT,
+    NETWORK,
     NO_LABELS,
     NOTHING,
     SECRET,
@@ -17,7 +18,6 @@ from agent_hooks_guards.model.values import (
 from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.places.paths import absolute
 
-from .special_files import FROM_NETWORK, descriptor_of, is_socket, is_terminal, url_of_socket
 from .state import either, followed
 
 TYPE_CHECKING = False
@@ -25,9 +25,11 @@ if TYPE_CHECKING:
     from agent_hooks.shell import syntax
     from agent_hooks_guards.places.paths import Place
 
-    from .frames import Frame, Redirected
+    from .state import Frame, Redirected
 
 _MAX_TEXT = 262_144
+_MAX_DIGITS = 9
+FROM_NETWORK = Data(UNKNOWN, frozenset((NETWORK,)))
 
 
 class FileAccess:
@@ -43,10 +45,6 @@ class FileAccess:
         self.branches = 0
         # The latest arguments of each active function.
         self.given: dict[str, list[Data]] = {}
-        # The number of recursive calls.
-        self.again = 0
-        # The named pipes of the command.
-        self.pipes: set[str] = set()
         # Process substitutions and coprocesses by the path of their pipe.
         self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
 
@@ -144,9 +142,48 @@ class FileAccess:
             return
         files = frame.state.files
         old = files.get(path, ())
-        if append or path in self.pipes:
+        if append:
             before = old or (NOTHING,)
             new = tuple(Data(each.text + data.text, each.labels | data.labels) for each in before)
         else:
             new = (data,)
         files[path] = either(new, old) if self.branches and old else new
+
+
+def is_socket(path: str) -> bool:
+    """Whether bash opens a connection for this path."""
+    return path.startswith(("/dev/tcp/", "/dev/udp/"))
+
+
+def url_of_socket(path: str) -> str:
+    """Return the address of a socket's path as a URL."""
+    _, _, protocol, host, *port = path.split("/")
+    return f"{protocol}://{host}:{'/'.join(port)}"
+
+
+def is_terminal(path: str) -> bool:
+    """Whether a person may type the input from this path."""
+    return path.startswith(("/dev/tty", "/dev/pts/")) or descriptor_of(path) == 0
+
+
+def descriptor_of(path: str) -> int | None:
+    """Return the number of the descriptor that ``path`` names; None for a file."""
+    folder, _, number = path.rpartition("/")
+    if number.isdecimal() and len(number) < _MAX_DIGITS:
+        if folder in ("/dev/fd", "/proc/self/fd"):
+            return int(number)
+        # /proc/$$/fd, where $$ is unknown
+        if folder.startswith("/proc/") and folder.endswith("/fd") and UNKNOWN in folder:
+            return int(number)
+    return {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}.get(path)
+
+
+def descriptor_data(path: str, frame: Frame) -> Data | None:
+    """Return the content of the open descriptor that ``path`` names; None for a file."""
+    number = descriptor_of(path)
+    known = frame.state.descriptors.get(number) if number is not None else None
+    if isinstance(known, str):
+        return FROM_NETWORK if is_socket(known) else frame.state.file(known)
+    if known is None and number == 0:
+        return frame.stdin
+    return known

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agent_hooks_guards.model.actions import Command, Doubt, Effect
 from agent_hooks_guards.model.values import INPUT, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private
@@ -15,7 +13,7 @@ if TYPE_CHECKING:
     from agent_hooks_guards.code import Found
 
     from .evaluation import Evaluation
-    from .frames import Frame
+    from .state import Frame
 
 # Effects without the path of a file.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
@@ -24,17 +22,6 @@ _FILTERS = ("sed", "awk")
 # Languages whose code computes with its stdin and the environment.
 _READING = frozenset(("python", "awk", "perl", "ruby", "php", "lua", "node"))
 _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
-# Extensions of the files that code of a language loads.
-_ENDS = {
-    "python": ("py", "pth"),
-    "node": ("js", "cjs", "mjs", "ts"),
-    "ruby": ("rb",),
-    "perl": ("pl", "pm"),
-    "php": ("php", "inc"),
-    "lua": ("lua",),
-}
-# Modules that are loaded without being named.
-_STARTUP = ("sitecustomize", "usercustomize")
 _STDIN = "stdin"
 
 
@@ -74,10 +61,6 @@ def note_code(
         if content.text != UNKNOWN or language not in _FILTERS:
             walk.keep(walk.path(path, frame), resolve(content), frame)
     _note_effects(walk, language, found, command, frame, stdin)
-    for path in _loaded(language, data.text, list(frame.state.files)):
-        loaded = frame.state.file(path)
-        if loaded is not None:
-            walk.run_code(language, loaded, command, frame, path=path)
     for shell in found.shells:
         walk.run_code("sh", resolve(shell) if _STDIN in shell.labels else shell, command, frame)
     for at, argv in enumerate(found.programs):
@@ -123,20 +106,6 @@ def _variables(text: str, frame: Frame) -> dict[str, Data]:
     # The value of a secret is unknown, but its labels are known.
     found = {name: value for name, value in known.items() if value.is_known or private(value.labels)}
     return {"HOME": Data(state.home or "~"), **found}
-
-
-def _loaded(language: str, text: str, files: list[str]) -> list[str]:
-    """Return the files that the code loads: those of ``files`` in its language that it names."""
-    ends = _ENDS.get(language, ())
-    found = []
-    for path in files:
-        stem, dot, end = path.rpartition(".")
-        if not dot or end not in ends:
-            continue
-        name = stem.rpartition("/")[2]
-        if name in _STARTUP or re.search(rf"\b{re.escape(name)}\b", text):
-            found.append(path)
-    return found
 
 
 def plain_labels(walk: Evaluation, labels: frozenset[str], frame: Frame, stdin: Data | None) -> frozenset[str]:

@@ -5,28 +5,23 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
-from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private
 from agent_hooks_guards.programs.inner import inner
 
 from .builtins import BUILTINS
-from .command_effects import note_effects, printed_by
-from .frames import frame_of
-from .special_files import descriptor_data, descriptor_of
-from .state import either
-from .writing import COPY_OF
+from .command_effects import COPY_OF, note_effects, printed_by
+from .file_access import descriptor_data, descriptor_of
+from .state import frame_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .evaluation import Evaluation
-    from .frames import Frame
+    from .state import Frame
 
 _MAX_RUNNING = 16
-_MAX_RECURSION = 6  # nested calls of a function by itself
-_MAX_RECURSIVE_CALLS = 32
 _GLOBS = frozenset("*?[")
 # Options that name a file to read in place of stdin.
 _INPUTS = {
@@ -87,31 +82,19 @@ def program(
         name = first
     if not _GLOBS.isdisjoint(name) and name not in ("[", "[["):
         walk.analysis.doubts.append(Doubt("unknown-program", fragment))
-        for each in _declared_like(name):
-            program(walk, [each, *argv[1:]], labels, assignments, frame, stdin, fragment, wants=wants)
         return ANYTHING
     command = frame.command(name, argv, fragment, labels, assignments, stdin)
     if UNKNOWN in name:
-        return _record_unknown(walk, command, first, frame)
+        return _record_unknown(walk, command)
     if UNKNOWN in first and 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
     walk.analysis.commands.append(command)
     return _run_program(walk, command, first, frame, wants=wants, is_function=is_function)
 
 
-def _declared_like(glob: str) -> list[str]:
-    """Return the declared programs that a glob in place of a program's name may match."""
-    from fnmatch import filter as like
-
-    return like([each for each in declarations().entries if " " not in each], glob)[:_MAX_RUNNING]
-
-
-def _record_unknown(walk: Evaluation, command: Command, first: str, frame: Frame) -> Data:
+def _record_unknown(walk: Evaluation, command: Command) -> Data:
     """Record a program whose name is not known."""
     labels = command.labels
-    if 0 not in labels and _is_in_workspace(walk, first, frame):
-        walk.analysis.effects.append(Effect("run", walk.path(first, frame), command))
-        return ANYTHING
     walk.analysis.doubts.append(Doubt("unknown-program", command.fragment, labels.get(0, NO_LABELS)))
     if 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
@@ -133,30 +116,14 @@ def _run_program(
     if _MISSING in frame.state.functions and not command.entries and is_function:
         _call_function(walk, [_MISSING, *command.argv], command.labels, frame, command.stdin, wants=False)
     if "/" in first:
-        printed = _run_file(walk, command, frame, first, command.argv[1:], wants=wants)
+        path = walk.path(first, frame)
+        printed = _run_file(walk, path, "", command, frame, frame, command.argv[1:], command.stdin, wants=wants)
         if printed is not None:
             return printed
     printed = _run_inner(walk, command, frame, wants=wants)
-    if printed is not None and command.name not in _FILTERS and not (UNKNOWN in printed.text and _is_filter(command)):
+    if printed is not None and command.name not in _FILTERS:
         return printed
     return printed_by(walk, command, frame) if wants else NOTHING
-
-
-def _is_filter(command: Command) -> bool:
-    """Whether it prints its input after its code has changed it: ``perl -pe``."""
-    return command.name in ("perl", "ruby") and command.options.has("-p")
-
-
-def _is_in_workspace(walk: Evaluation, path: str, frame: Frame) -> bool:
-    """Whether a program of unknown name is in the workspace."""
-    folder = path.rpartition("/")[0]
-    project = walk.place.project
-    return (
-        bool(folder)
-        and UNKNOWN not in folder
-        and not frame.state.host
-        and f"{walk.path(folder, frame)}/".startswith(f"{project}/")
-    )
 
 
 def _call_function(
@@ -173,15 +140,13 @@ def _call_function(
     # The id tells functions of the same name apart.
     mark = f"{name} {id(defined)}"
     given = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(argv)][1:]
-    again = frame.running.count(mark)
-    if again:
-        changes = [text != before for text, before in zip_longest(given, walk.given[mark])]
-        walk.again += 1
-        if again > _MAX_RECURSION or walk.again > _MAX_RECURSIVE_CALLS or not any(changes):
+    if mark in frame.running:
+        before = walk.given[mark]
+        if given == before or frame.running.count(mark) > 1:
             return _record_recursion(walk, frame, name)
-        if again == _MAX_RECURSION:
-            # For all further calls, only arguments that are the same in each stay known.
-            given = [Data(UNKNOWN, each.labels) if other else each for each, other in zip(given, changes, strict=False)]
+        # One call stands for all further ones: only arguments that are the same stay known.
+        same = [each == other for each, other in zip_longest(given, before)]
+        given = [each if is_same else Data(UNKNOWN, each.labels) for each, is_same in zip(given, same, strict=False)]
     if len(frame.running) > _MAX_RUNNING:
         raise TooMuchError
     inside = frame.copy()
@@ -230,22 +195,34 @@ def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: F
 
 
 def _run_file(
-    walk: Evaluation, command: Command, frame: Frame, path: str, arguments: list[str], *, wants: bool
+    walk: Evaluation,
+    path: str,
+    language: str,
+    command: Command,
+    frame: Frame,
+    inside: Frame,
+    arguments: Sequence[str],
+    stdin: Data | None,
+    *,
+    wants: bool,
 ) -> Data | None:
-    """Run a file that an earlier command wrote; None if none did."""
-    path = walk.path(path, frame)
-    state = frame.state
-    data = state.file(path)
+    """Run a file that an earlier command wrote, in the frame ``inside``; None if none did.
+
+    ``language``: "" for a program, which tells its language in the first line.
+    """
+    data = frame.state.file(path)
     if data is None:
-        for each in state.files_like(path):
-            _run_file(walk, command, frame, each, arguments, wants=False)
+        for each in frame.state.files_like(path):
+            _run_file(walk, each, language, command, frame, inside, arguments, stdin, wants=False)
+        data = descriptor_data(path, frame)
+    if data is None:
         return None
     copied = next((label for label in data.labels if label.startswith(COPY_OF)), "")
-    if data.text == UNKNOWN and copied:
+    if not language and data.text == UNKNOWN and copied:
         argv = [copied.removeprefix(COPY_OF), *arguments]
-        return program(walk, argv, command.labels, {}, frame.copy(), command.stdin, command.fragment, wants=wants)
-    language = _shebang(data.text)
-    return run_code(walk, language, data, command, frame, [path, *arguments], command.stdin, wants=wants, path=path)
+        return program(walk, argv, command.labels, {}, frame.copy(), stdin, command.fragment, wants=wants)
+    language = _shebang(data.text) if language in ("", "sh") else language
+    return run_code(walk, language, data, command, inside, [path, *arguments], stdin, wants=wants, path=path)
 
 
 def _shebang(text: str) -> str:
@@ -254,7 +231,7 @@ def _shebang(text: str) -> str:
     for name in ("python", "perl", "ruby", "node", "php", "awk"):
         if name in line:
             return name
-    return line if line in ("c", "rust", "go") else "sh"
+    return "sh"
 
 
 def _run_inner(walk: Evaluation, command: Command, frame: Frame, *, wants: bool) -> Data | None:
@@ -291,33 +268,19 @@ def _run_one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, w
             walk, argv, labels, each.assignments, inside, stdin, command.fragment, wants=wants, is_function=is_function
         )
     if each.path is not None:
-        return _run_script(walk, each, command, frame, inside, stdin, wants=wants)
+        path = walk.path(each.path, frame)
+        printed = _run_file(walk, path, each.language, command, frame, inside, each.arguments, stdin, wants=wants)
+        if printed is None:
+            walk.analysis.effects.append(Effect("run", path, command, labels=walk.labels_of_file(path, frame)))
+            if command.program in ("source", "."):
+                frame.state.is_fresh = False
+        return Data(UNKNOWN) if printed is None else printed
     if each.code is not None:
         return run_code(walk, each.language, each.code, command, inside, each.arguments, stdin, wants=wants)
     # The code is its stdin, which is then used up.
     if command.stdin is None and each.stdin is None:
         return NOTHING
     return run_code(walk, each.language, stdin or NOTHING, command, inside, each.arguments, None, wants=wants)
-
-
-def _run_script(
-    walk: Evaluation, each: Inner, command: Command, frame: Frame, inside: Frame, stdin: Data | None, *, wants: bool
-) -> Data:
-    path = walk.path(each.path or "", frame)
-    data = frame.state.file(path)
-    if data is None and frame.state.files:
-        for other in frame.state.files_like(path):
-            _run_script(walk, Inner(language=each.language, path=other), command, frame, inside, stdin, wants=False)
-    if data is None:
-        data = descriptor_data(path, frame)
-    if data is None:
-        labels = walk.labels_of_file(path, frame)
-        walk.analysis.effects.append(Effect("run", path, command, labels=labels))
-        if command.program in ("source", "."):
-            frame.state.is_fresh = False
-        return Data(UNKNOWN)
-    language = each.language if each.language != "sh" else _shebang(data.text)
-    return run_code(walk, language, data, command, inside, [path, *each.arguments], stdin, wants=wants, path=path)
 
 
 def run_code(
@@ -368,7 +331,7 @@ def run_code(
             inside.state.functions = {**inside.state.exported, **inside.state.functions}
         inside.text = data.text
         inside.unknown = private(data.labels)
-        return _shell_code(walk, data.text, inside, wants=wants)
+        return walk.code(data.text, inside, wants=wants)
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)
         return ANYTHING
@@ -376,25 +339,9 @@ def run_code(
     return Data(printed.text, printed.labels | labels) if wants else NOTHING
 
 
-def _shell_code(walk: Evaluation, text: str, frame: Frame, *, wants: bool) -> Data:
-    """Analyse shell code; in a branch, assume that it runs, so that it reads the files that it has written."""
-    if not walk.branches:
-        return walk.code(text, frame, wants=wants)
-    files = frame.state.files
-    before, branches = dict(files), walk.branches
-    walk.branches = 0
-    try:
-        return walk.code(text, frame, wants=wants)
-    finally:
-        walk.branches = branches
-        for path, old in before.items():
-            if files.get(path, old) is not old:
-                files[path] = either(files[path], old)
-
-
 def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
     """Analyse the translation of ``text`` to shell code; fragments are those of ``text``."""
-    from agent_hooks_guards.windows.translation import translate
+    from agent_hooks_guards.windows import translate
 
     walk.reads(len(text))
     analysis = walk.analysis

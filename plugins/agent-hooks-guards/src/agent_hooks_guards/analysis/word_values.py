@@ -8,10 +8,8 @@ from agent_hooks.shell import syntax
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .file_access import FileAccess
-from .frames import Frame, Redirected
-from .special_files import descriptor_of
-from .state import next_index
+from .file_access import FileAccess, descriptor_of
+from .state import Frame, Redirected, next_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,8 +42,16 @@ class WordValues(FileAccess):
     """The part of a walk that expands words, assigns variables and opens redirections."""
 
     def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
-        """Run a process substitution or coprocess; return the path of its pipe and its stdout."""
-        raise NotImplementedError
+        """Run a process substitution or coprocess; return the path of its pipe and its stdout.
+
+        Its direction depends on its use: reading the path returns its stdout, writing to the path sets its stdin.
+        """
+        path = f"/dev/fd/{FIRST_DESCRIPTOR + len(self.sinks)}"
+        self.sinks[path] = (body, inside)
+        inside.stdin = None
+        data = self.run(body, inside, wants=True)
+        inside.state.files[path] = (data,)
+        return path, data
 
     def fields(self, words: list[syntax.Word], frame: Frame) -> tuple[list[str], dict[int, frozenset[str]]]:
         """Return the fields that ``words`` expand to, and their labels by position."""
@@ -76,7 +82,6 @@ class WordValues(FileAccess):
 
     def _substitute(self, body: syntax.Node, frame: Frame, is_process: bool, text: str | None) -> Data:
         inside = frame.copy(state=frame.state.copy())
-        inside.state.output = ""
         if text is not None:
             inside.text = text
         if not is_process:
@@ -183,31 +188,25 @@ class WordValues(FileAccess):
         for item in each.items or ():
             pair = _indexed(item)
             if pair is not None:
-                state.assign_element(each.name, self._index(each.name, pair[0], frame), self.value(pair[1], frame))
+                state.assign_element(each.name, self._index(pair[0], frame), self.value(pair[1], frame))
             else:
                 words.append(item)
         texts, labels = self.fields(words, frame) if words else ([], {})
         data = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(texts)]
-        if state.target(each.name) in state.associative:
-            for key, content in zip(data[::2], data[1::2], strict=False):
-                state.assign_element(each.name, key.text, content)
-            return
         old = list(state.elements(each.name).items())
         first = next_index(dict(old))
         if len(old) + len(data) > _MAX_ELEMENTS:
             raise TooMuchError
         state.set_elements(each.name, dict([*old, *((str(at), content) for at, content in enumerate(data, first))]))
 
-    def _index(self, name: str, index: syntax.Word, frame: Frame) -> str:
+    def _index(self, index: syntax.Word, frame: Frame) -> str:
         text = self.value(index, frame).text
-        if frame.state.target(name) in frame.state.associative or text.isdecimal():
-            return text
-        number = self.number(text, frame)
-        return "" if number is None else str(number)
+        found: str = _expansion().index_of(text, frame.state, self._substitute_in(frame))
+        return found
 
     def _assign_element(self, each: syntax.Assignment, data: Data, frame: Frame) -> None:
         state = frame.state
-        index = self._index(each.name, each.index or [], frame)
+        index = self._index(each.index or [], frame)
         if each.append:
             old = state.elements(each.name).get(index, NOTHING)
             data = Data(old.text + data.text, old.labels | data.labels)
@@ -221,15 +220,9 @@ def _indexed(item: syntax.Word) -> tuple[syntax.Word, syntax.Word] | None:
     first = item[0] if item else ""
     if type(first) is not syntax.Bare or first.text[:1] != "[":
         return None
-    index: syntax.Word = []
-    for at, part in enumerate(item):
-        text = part.text if type(part) is syntax.Bare else ""
-        cut = text.find("]=")
-        if cut >= 0:
-            index.append(syntax.Bare(text[:cut]))
-            if at == 0:
-                index = [syntax.Bare(text[1:cut])]
-            rest: syntax.Word = [syntax.Bare(text[cut + 2 :])] if text[cut + 2 :] else []
-            return index, [*rest, *item[at + 1 :]]
-        index.append(syntax.Bare(text[1:]) if at == 0 else part)
+    index: syntax.Word = [syntax.Bare(first.text[1:]), *item[1:]]
+    for at, part in enumerate(index):
+        before, cut, after = part.text.partition("]=") if type(part) is syntax.Bare else ("", "", "")
+        if cut:
+            return [*index[:at], syntax.Bare(before)], [syntax.Bare(after), *index[at + 1 :]]
     return None

@@ -84,7 +84,7 @@ def scan(
 
     try:
         given = [stdin.text] if stdin is not None and stdin.is_known and module in _READING else []
-        named = {"variables": variables} if module in ("python", "scripts") else {}
+        named = {"variables": variables} if module in _READING else {}
         found: Found = import_module(f"{__name__}.{module}").scan(
             code.text, code.labels, arguments, language, *given, **named
         )

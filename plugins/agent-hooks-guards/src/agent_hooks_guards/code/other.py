@@ -19,7 +19,6 @@ _DELETERS = re.compile(
 )
 _DELETED = re.compile(r"""\b(?:unlink|rm|delete(?:\s+-force)?)\b[\s(]+["']?([^\s"',);]*[/~][^\s"',);]*)""")
 _TCL_EXEC = re.compile(r"\bexec\s+(?:-\w+\s+)*([^\n;\]}]+)")
-_TCL_EXEC_BRACES = re.compile(r"\bexec\s+([^\n;{}\]]{0,200})\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
 # A call whose argument is no literal.
 _COMPUTED = re.compile(r"(?:\b(?:system2?|popen|spawn|shell_exec|exec)\s*\(|\bdo shell script)\s*[A-Za-z_$@&]")
 
@@ -30,15 +29,11 @@ def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str
     lowered = text.lower()
     strings = [re.sub(r"\\(.)", r"\1", match[2], flags=re.DOTALL) for match in _STRING.finditer(text)]
     if len(strings) > _MOST_STRINGS and (_STARTERS.search(lowered) or _DELETERS.search(lowered)):
-        found.doubts.append("the code has more strings than are looked at")
-    del strings[_MOST_STRINGS:]
+        return Found(doubts=["the code has more strings than are looked at"])
     if _DELETERS.search(lowered):
         found.programs += [["rm", "-rf", each] for each in strings]
     found.programs += [["rm", "-rf", path] for path in _DELETED.findall(text)]
-    lines = []
-    if language == "tcl":
-        lines = [before + shlex.quote(script) for before, script in _TCL_EXEC_BRACES.findall(text)]
-        lines += _TCL_EXEC.findall(_TCL_EXEC_BRACES.sub("", text))
+    lines = _TCL_EXEC.findall(text) if language == "tcl" else []
     if _STARTERS.search(lowered) or (language == "crystal" and "`" in text):
         lines += [each for each in strings if " " in each.strip()]
         lines.append(shlex.join(each for each in strings if each and " " not in each.strip()))

@@ -3,181 +3,166 @@
 from __future__ import annotations
 
 import builtins
+import os
+import posixpath
 import re
 import shlex
 from importlib import import_module
-from pathlib import PurePosixPath
 
-from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks.model.tools import file_of_address
+from agent_hooks_guards.model.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.places.credentials import as_login, in_address, in_token_request, is_login_header
 
-from . import FILE
-from .python_effects import Effects, keep, variable_of
-from .python_state import TABLE, aliased
-from .python_values import Value, computed, is_exact, is_text, join_paths, labels_of, native, text_of, truth, wrap
+from . import FILE, STDIN
+from .python_names import EFFECTS, KINDS, STDIN_PATHS, TABLES, TAILS, WORDS, aliased, attribute, stream, variable_of
+from .python_values import Value, call_constant, computed, is_exact, is_text, labels_of, text_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .python_walk import Walk
-
-# Attributes through which any module can be reached.
-_ANY_MODULE = frozenset(
-    "__globals__ __builtins__ __subclasses__ f_globals f_builtins gi_frame modules cdll windll".split()
-)
-_FETCHING = frozenset("curl wget http https xh aria2c nc ncat netcat socat lynx fetch ssh telnet".split())
-_LONGEST_LINE = 8192
-_PIPE = -1  # subprocess.PIPE
+    from .python import Walk
 
 
-class Call(Effects):
-    """A call of any kind of python.toml."""
+_FROM_NETWORK = frozenset((NETWORK,))
+_UNSAFE = frozenset((NETWORK, DECODED))
+_DEVNULL = -3  # subprocess.DEVNULL
+_OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
+
+
+class Call:
+    """A call of any kind of python.toml.
+
+    ``name``: the dotted name of the function; for a method, its object is the first of ``arguments``.
+    """
+
+    def __init__(self, walk: Walk, name: str, arguments: list[Value], keywords: dict[str, Value]) -> None:
+        self.walk = walk
+        self.name = name
+        self.owner, _, self.word = name.rpartition(".")
+        self.arguments = arguments
+        self.keywords = keywords
+
+    def given(self, at: int, *keywords: str) -> Value | None:
+        """Return the argument at a position or of a keyword; None if there is none."""
+        found = next((self.keywords[each] for each in keywords if each in self.keywords), None)
+        return self.arguments[at] if found is None and 0 <= at < len(self.arguments) else found
+
+    def value(self, at: int, *keywords: str, default: object = UNKNOWN) -> Value:
+        """Return the argument, ``default`` if there is none."""
+        found = self.given(at, *keywords)
+        return Value(default) if found is None else found
+
+    def text(self, at: int, *keywords: str, default: str = "") -> str:
+        """Return the argument as text."""
+        found = self.given(at, *keywords)
+        return default if found is None else text_of(found)
+
+    def labels(self) -> frozenset[str]:
+        """Return the origins of all arguments."""
+        return labels_of(*self.arguments, *self.keywords.values())
 
     def run(self) -> Value:
         """Call a function of a module, or a method of an object by its type; return its result."""
-        walk, name = self.walk, self.name
-        if (kind := TABLE.calls.get(name)) is not None:
-            if (
-                kind in ("shell", "program", "words", "exec")
-                and not {"stdout", "capture_output"} & self.keywords.keys()
-            ):
+        walk, owner, word = self.walk, self.owner, self.word
+        if (kind := KINDS.get(self.name)) is not None:
+            if kind in ("shell", "program", "exec") and not {"stdout", "capture_output"} & self.keywords.keys():
                 walk.may_print()
             result: Value = SIMPLE[kind](self) if kind in SIMPLE else getattr(self, f"_{kind}")()
             return result
-        owner, _, word = name.rpartition(".")
-        first = name.partition(".")[0]
-        if owner and word in ("__getattribute__", "__getattr__", "get", "__getitem__", "pop") and self.arguments:
-            return item_of_name(walk, owner, self.arguments[-1])
-        if first == UNKNOWN and word in TABLE.tails:
-            return Call(walk, TABLE.tails[word], self.arguments, self.keywords).run()
-        if UNKNOWN in name and (first in TABLE.risky or first == UNKNOWN):
-            if self.arguments or first != UNKNOWN:
+        module = self.name.partition(".")[0]
+        if module == UNKNOWN and word in TAILS:
+            return Call(walk, TAILS[word], self.arguments, self.keywords).run()
+        if UNKNOWN in self.name and (module in WORDS["risky"] or module == UNKNOWN):
+            if module in WORDS["risky"] or (self.name == UNKNOWN and self.arguments):
                 walk.doubt("something of a module is called whose name is not known")
             return Value(UNKNOWN, kind="name")
         if owner == "sh":
             return self.start([Value(word.replace("_", "-")), *self.arguments])
         if owner in ("str", "bytes", "list", "dict", "pathlib.Path") and self.arguments:
             return walk.call(Value(word, kind="method", owner=self.arguments[0]), self.arguments[1:], self.keywords)
-        if first == "pprint" or any(each.type == "name" and each.it.startswith("sys.std") for each in self.arguments):
-            walk.may_print()
-        else:
-            walk.note_import(name)
-        walk.pass_on(self.arguments, self.keywords)
-        return Value(UNKNOWN, self.labels())
+        return walk.pass_on([*self.arguments, *self.keywords.values()])
 
     def run_method(self, owner: Value) -> Value:
         """Call a method of an object; return its result."""
         name = f"{owner.type}.{self.name}"
-        if name in TABLE.calls:
+        if name in KINDS:
             return Call(self.walk, name, [owner, *self.arguments], self.keywords).run()
-        if self.name in TABLE.methods:
-            return Call(self.walk, TABLE.methods[self.name], self.arguments, self.keywords).run()
-        if owner.type in ("", "method"):
-            self.walk.may_print()
-        self.walk.pass_on(self.arguments, self.keywords)
+        if self.name in TABLES["methods"]:
+            return Call(self.walk, TABLES["methods"][self.name], self.arguments, self.keywords).run()
+        result = self.walk.pass_on([*self.arguments, *self.keywords.values()])
         # A path that is computed from a path: `with_suffix`, `relative_to`.
-        return Value(UNKNOWN, labels_of(owner) | self.labels(), "path" if owner.type == "path" else "")
+        return Value(UNKNOWN, labels_of(owner, result), "path" if owner.type == "path" else "")
+
+    # -- processes and code --------------------------------------------------------------------------------------------
+
+    def _folder(self) -> str:
+        folder = self.keywords.get("cwd", Value(None))
+        return self.walk.cwd if folder.it is None else self.walk.path(folder)
 
     def _shell(self) -> Value:
         value, folder = self.value(0, "command", "cmd", "args"), self._folder()
-        lines = [f"export {key}={shlex.quote(text_of(each))}" for key, each in self.walk.environment.items()]
-        lines += [f"cd {shlex.quote(folder)}"] if folder else []
-        data = Data("\n".join([*lines, text_of(value) if is_text(value) else UNKNOWN]), labels_of(value))
-        if self.walk.is_new(("shell", data.text, data.labels)):
+        before = f"cd {shlex.quote(folder)}\n" if folder else ""
+        data = Data(before + (text_of(value) if is_text(value) else UNKNOWN), labels_of(value))
+        if data not in self.walk.found.shells:
             self.walk.found.shells.append(data)
-        return _process([Value(each) for each in text_of(value).split()])
-
-    def _folder(self) -> str:
-        """Return the folder that a process runs in."""
-        folder = self.keywords.get("cwd")
-        return self.walk.cwd if folder is None or folder.it is None else self.walk.path(folder)
+        return Value()
 
     def start(self, argv: list[Value], stdin: Value | None = None) -> Value:
         """Record a program that is started without a shell; ``stdin``: its standard input."""
-        found, folder, given = self.walk.found, self._folder(), None
+        found, folder = self.walk.found, self._folder()
         words = [*map(Value, ["env", "-C", folder] if folder else []), *argv]
-        texts = list(map(text_of, words))
-        origins = {at: labels for at, each in enumerate(words) if (labels := labels_of(each))}
-        if stdin is not None and stdin.type == "connection":
-            self.walk.effect("run", texts[0], labels=frozenset((NETWORK,)))
-        elif stdin is not None and (is_text(stdin) or stdin.labels or stdin.it == _PIPE):
+        texts, labels = list(map(text_of, words)), list(map(labels_of, words))
+        given = None
+        if stdin is not None and stdin.it not in (None, _DEVNULL):
             given = Data(text_of(stdin) if is_text(stdin) else UNKNOWN, labels_of(stdin))
-        if words and self.walk.is_new(("program", *texts, *origins.items(), given and (given.text, given.labels))):
+        if words:
             at = len(found.programs)
             found.programs.append(texts)
-            found.origins.update(((at, word), labels) for word, labels in origins.items())
+            found.origins.update(((at, word), each) for word, each in enumerate(labels) if each)
             found.inputs.update({at: given} if given is not None else {})
-        return _process(argv)
+        return Value()
 
     def _program(self) -> Value:
         args, stdin = self.value(0, "args", "command", "argv", "cmd"), self.given(-1, "input", "stdin")
-        is_shell = truth(self.given(8, "shell") or Value(False)) is not False
-        words = _split(args)
+        is_shell, words = self.value(8, "shell", default=False).it not in (False, 0, None), _split(args)
         if is_shell and not (stdin is not None and is_text(stdin)):
             self.arguments = words[:1] if isinstance(args.it, (list, tuple)) else [args]
-            made = self._shell()
-        else:
-            words = _split(words[0]) if is_shell and len(words) == 1 else words
-            words += _split(self.value(1)) if self.name.startswith("pexpect") and len(self.arguments) > 1 else []
-            executable = self.keywords.get("executable", Value(None))
-            made = self.start(words if executable.it is None else [executable, *words[1:]], stdin)
-        return Value(UNKNOWN, made.labels) if self.word == "check_output" else made
+            return self._shell()
+        words = _split(words[0]) if is_shell and len(words) == 1 else words
+        return self.start([self.keywords["executable"], *words[1:]] if "executable" in self.keywords else words, stdin)
 
     def _exec(self) -> Value:
-        given = self.arguments[self.word.startswith("spawn") :]
-        if self.word.removeprefix("exec").removeprefix("spawn").startswith("l"):
-            words = [*given[:1], *(each for each in given[2:] if not isinstance(each.it, dict))]
-        else:
-            words = [*given[:1], *(_split(given[1])[1:] if len(given) > 1 else [])]
-        self.start(words)
-        return Value(kind="never") if self.word.startswith("exec") and not self.walk.running else Value()
+        path, *rest = self.arguments[self.word.startswith("spawn") :] or [Value()]
+        if not self.word.removeprefix("exec").removeprefix("spawn").startswith("l"):
+            rest = _split(rest[0]) if rest else []
+        return self.start([path, *(each for each in rest[1:] if not isinstance(each.it, dict))])
 
     def _template(self) -> Value:
         """Start the program that would do the same."""
-        words = []
-        for word in TABLE.programs[self.name].split():
-            numbers = [int(each) for each in re.findall(r"\{(\d)", word)]
-            made = computed(word.format, [native(Value(each.it)) for each in self.arguments], {}, NO_LABELS)
-            words.append(Value(text_of(made) if made else UNKNOWN, labels_of(*(self.value(each) for each in numbers))))
-        return self.start(words)
+        words = [computed(word.format, self.arguments) for word in TABLES["programs"][self.name].split()]
+        return self.start([word or Value() for word in words])
+
+    def _fork(self) -> Value:
+        if self.walk.loops:
+            self.walk.effect("fork", "")
+        return Value()
 
     def _chdir(self) -> Value:
         self.walk.cwd = self.walk.path(self.value(0, "path"))
         return Value(None)
 
-    def _fork(self) -> Value:
-        if self.walk.endless:
-            self.walk.effect("fork", "")
-        return Value()
-
-    def _dup(self) -> Value:
-        if self.value(0).type == "connection":
-            self.walk.effect("run", "/bin/sh", labels=frozenset((NETWORK,)))
-        return self.value(0)
-
-    def _library(self) -> Value:
-        path = self.text(0, "name")
-        if "/" in path and not path.startswith(("/lib", "/usr/lib", "/System/Library")):
-            self.walk.effect("run", self.walk.path(self.value(0)))
-        return Value("os", kind="name")
-
     def _evaluate(self) -> Value:
-        result = Value(None)
-        keywords = [self.keywords[key] for key in ("setup", "stmt", "source") if key in self.keywords]
-        for each in (*keywords, *self.arguments[:1]):
-            result = self.walk.call(each, [], {}) if each.type == "function" else self.walk.run_text(each)
-        return result
+        code = self.value(0, "stmt", "source")
+        return self.walk.call(code, [], {}) if code.type == "function" else self.walk.run_text(code)
 
     def _unpickle(self) -> Value:
-        if labels := self.labels() & {NETWORK, DECODED}:
-            self.walk.run_text(Value(UNKNOWN, labels))
-        return Value(UNKNOWN, self.labels())
+        labels = self.labels()
+        return self.walk.run_text(Value(UNKNOWN, labels)) if labels & _UNSAFE else Value(UNKNOWN, labels)
 
     def _import(self) -> Value:
         text = self.text(0, "name")
-        if self.name == "__import__" and self.given(3, "fromlist") is None:
-            text = text.partition(".")[0]
-        self.walk.note_import(text)
+        text = text.partition(".")[0] if self.name == "__import__" else text
         return Value(UNKNOWN if UNKNOWN in text else aliased(text), kind="name")
 
     def _attribute(self) -> Value:
@@ -186,71 +171,175 @@ class Call(Effects):
             return attribute(self.walk, owner, text_of(name))
         return Value(f"{owner.it}.{UNKNOWN}", kind="name") if owner.type == "name" else Value(UNKNOWN, labels_of(owner))
 
-    def _map(self) -> Value:
-        columns = [self.walk.items(each) for each in self.arguments[1:]]
-        return Value([self.walk.call(self.value(0), list(row), {}) for row in zip(*columns, strict=False)])
+    # -- files ---------------------------------------------------------------------------------------------------------
+
+    def _effects(self) -> Value:
+        """Record the effects that the table declares; return the content that is read, or the last argument."""
+        walk, result, labels = self.walk, Value(None), NO_LABELS
+        for each in EFFECTS[self.name].split(", "):
+            kind, _, spec = each.partition(" ")
+            at, *keywords = spec.split("|")
+            target = self.given(int(at), *keywords)
+            path = walk.path(target) if target is not None else walk.cwd or "."
+            # A name that is not known is one name, and not everything in a folder.
+            recursive = kind[-1] == "*" and (len(self.arguments) < 2 or bool(path.rpartition("/")[2].strip(UNKNOWN)))
+            kind = kind.rstrip("*")
+            if kind == "run" and path in STDIN_PATHS:
+                return walk.run_text(walk.input())
+            if kind in ("send", "receive"):
+                result = self._contact(_address(target), "GET" if kind == "receive" else "", labels)
+            elif kind in ("write", "append"):
+                method = "append" if kind == "append" else ""
+                walk.effect("write", path, recursive=recursive, labels=labels, method=method)
+                walk.found.files.update({path: Data(UNKNOWN, labels)} if labels else {})
+                result = target or result
+            else:
+                walk.effect(kind, path, recursive=recursive)
+                result = content_of(walk, path)
+            labels |= labels_of(result) if kind in ("read", "delete", "receive") else NO_LABELS
+        return result
+
+    def _open(self) -> Value:
+        target, mode = self.value(0, "file", "path", "filename", "name"), self.value(1, "mode", "flags")
+        path = f"/dev/fd/{target.it}" if isinstance(target.it, int) else self.walk.path(target)
+        if path.startswith("/dev/"):
+            return stream(path)
+        text = self.text(1, "mode", "flags", default="r")
+        if isinstance(mode.it, int):
+            text = "a" if mode.it & os.O_APPEND else "w" if mode.it & 3 else "r"
+        labels, writes = labels_of(target), any(each in text for each in "wax+") or UNKNOWN in text
+        if writes:
+            self.walk.effect("write", path, method="append" if "a" in text else "")
+        if (not writes or "+" in text) and path != UNKNOWN:
+            self.walk.effect("read", path)
+            labels = content_of(self.walk, path).labels
+        return Value(path, labels, "file")
+
+    def _read_open(self) -> Value:
+        file, is_line = self.value(0), self.word == "readline"
+        found = self.walk.input(is_line=is_line) if STDIN in file.labels else Value(UNKNOWN, file.labels)
+        return Value(self.walk.items(file)) if self.word == "readlines" else found
+
+    def _write_open(self) -> Value:
+        file, value = self.value(0), self.value(1, "data")
+        path = f"/dev/fd/{file.it}" if isinstance(file.it, int) else self.walk.path(file)
+        if file.type == "path":
+            self.walk.effect("write", path)
+            self.walk.found.files.pop(path, None)
+        for each in self.walk.items(value) if self.word == "writelines" else [value]:
+            keep(self.walk, path, each)
+        return Value()
+
+    def _list(self) -> Value:
+        is_glob = self.name.startswith("glob")
+        folder, pattern = ("", self.text(0)) if is_glob else (self.text(0, default="."), self.text(1, default="*"))
+        name = re.sub(r"[*?]+", UNKNOWN, pattern.replace("**/", ""))
+        return Value([Value(posixpath.join(folder, name), kind="" if is_glob else "path")])
+
+    def _walk(self) -> Value:
+        top, names = self.text(0, "top", default="."), Value([Value()])
+        return Value([Value((Value(root), names, names)) for root in (top, posixpath.join(top, UNKNOWN))])
+
+    # -- network -------------------------------------------------------------------------------------------------------
+
+    def _contact(self, url: str, method: str, labels: frozenset[str] = NO_LABELS) -> Value:
+        """Record that an address is asked for something, or something is sent to it; return the answer."""
+        labels |= self._labels_sent(url) - {NETWORK}
+        reads = method in ("GET", "HEAD", "OPTIONS")
+        if reads:
+            self.walk.effect("receive", url, method=method)
+        if labels or not reads:
+            self.walk.effect("send", url, labels=labels, method=method)
+        return Value(UNKNOWN, frozenset((NETWORK,)))
+
+    def _labels_sent(self, url: str) -> frozenset[str]:
+        """Return the origins of the parts of a request; credentials in its headers and its ``auth`` are logins."""
+        found = NO_LABELS
+        texts: list[str] = []
+        for key, value in (*((str(at), each) for at, each in enumerate(self.arguments)), *self.keywords.items()):
+            labels = labels_of(value)
+            named = value.it if isinstance(value.it, dict) and not value.type else {}
+            texts += map(str, named)
+            if key == "headers" or (key == "2" and self.word == "Request"):
+                for name, each in named.items() or [("authorization", value)]:
+                    found |= as_login(labels_of(each)) if is_login_header(str(name)) else labels_of(each)
+            elif key in ("auth", "cookies"):
+                found |= as_login(labels)
+            else:
+                found |= in_address(text_of(value), labels) if CREDENTIAL in labels else labels
+        return in_token_request(url, texts, found)
+
+    def _client(self) -> Value:
+        """Return a client of HTTP; its requests go through its base address and its proxies."""
+        for value in (self.keywords[key] for key in ("base_url", "proxy", "proxies") if key in self.keywords):
+            for each in value.it.values() if isinstance(value.it, dict) else [value]:
+                self.walk.effect("receive", text_of(each), method="GET")
+        return Value("requests", kind="name")
+
+    def _http(self) -> Value:
+        self._client()
+        host = str(self.arguments.pop(0).it) if self.owner == "connection" else ""
+        at = int(self.word in ("request", "stream"))
+        return self._contact(host + self.text(at, "url"), (self.text(0, "method") if at else self.word).upper())
+
+    def _urlopen(self) -> Value:
+        """Open an address or a ``Request``; to make a request counts as sending it."""
+        target, method = self.value(0, "url", "fullurl"), "GET" if self.given(1, "data") is None else "POST"
+        if path := file_of_address(text_of(target)):
+            self.walk.effect("read", path)
+            return content_of(self.walk, path)
+        if target.type == "request" and method == "GET":
+            return Value(UNKNOWN, _FROM_NETWORK)
+        made = self._contact(_address(target), self.text(5, "method", default=method).upper())
+        return Value(text_of(target), NO_LABELS, "request") if self.word == "Request" else made
+
+    def _add_header(self) -> Value:
+        labels = labels_of(self.value(2, "val"))
+        labels = as_login(labels) if is_login_header(self.text(1, "key")) else labels
+        if labels:
+            self.walk.effect("send", str(self.arguments[0].it), labels=labels, method="GET")
+        return Value()
+
+    def _connect(self) -> Value:
+        """Make a connection, or connect one that was made."""
+        made = self.arguments.pop(0) if self.owner == "connection" else Value(UNKNOWN, _FROM_NETWORK, "connection")
+        target = self.given(0, "address", "hostname", "host", "uri")
+        if target is not None and target.type != "name":
+            made.it = _address(Value(self.arguments[:2]) if is_text(target) and self.arguments else target)
+            self.walk.effect("send", made.it)
+        return made
+
+    # -- values --------------------------------------------------------------------------------------------------------
 
     def _print(self) -> Value:
         between, end = self.text(-1, "sep", default=" "), self.text(-1, "end", default="\n")
         # Bytes are printed as their literal.
         texts = [repr(each.it) if isinstance(each.it, bytes) else text_of(each) for each in self.arguments]
-        line = wrap(between.join(texts) + end, labels_of(*self.arguments))
-        target = self.keywords.get("file")
-        if target is not None and target.type == "file":
-            keep(self.walk, str(target.it), line)
-        else:
-            self.walk.echo(line)
+        value, target = wrap(between.join(texts) + end, self.labels()), self.given(-1, "file")
+        keep(self.walk, str(target.it) if target is not None and target.type == "file" else "/dev/stdout", value)
         return Value(None)
 
-    def _echo(self) -> Value:
-        for each in self.walk.items(self.value(0)) if self.word == "writelines" else [self.value(0)]:
-            self.walk.echo(each)
-        return Value()
-
-    def _input(self) -> Value:
-        value = self.walk.input(is_line=True)
-        return Value(value.it.rstrip("\n"), value.labels)
-
-    def _read_input(self) -> Value:
-        return self.walk.input() if self.word == "read" else Value(self.walk.items(self.walk.input()))
-
-    def _variable(self) -> Value:
-        if not self.arguments:
-            return Value(UNKNOWN, frozenset((ENVIRONMENT,)))
-        found, default = variable_of(self.walk, self.text(0, "key")), self.given(1, "default")
-        return default if found.it == UNKNOWN and not found.labels and default is not None else found
+    def _map(self) -> Value:
+        columns = [self.walk.items(each) for each in self.arguments[1:]]
+        return Value([self.walk.call(self.value(0), list(row), {}) for row in zip(*columns, strict=False)])
 
     def _compute(self) -> Value:
         """Call the function itself, if it is given known values."""
-        kind, labels, values = TABLE.calls[self.name], self.labels(), [*self.arguments, *self.keywords.values()]
-        owner, _, word = self.name.rpartition(".")
-        nothing = Value(UNKNOWN, labels | {DECODED} if kind == "decode" else labels)
-        if word == "decompress" or (word == "decode" and "z" in self.text(1, "encoding")):
-            return nothing
-        if kind != "compute_text" and not all(map(is_exact, values)):
-            return Value(self.walk.items(values[0])) if self.name in ("sorted", "set", "frozenset") else nothing
-        is_method = owner in ("bytes", "bytearray", "str", "int")
-        function: Callable[..., object] = getattr(
-            getattr(builtins, owner) if is_method else import_module(owner or "builtins"), word
-        )
-        given, named = list(map(native, self.arguments)), {key: native(each) for key, each in self.keywords.items()}
-        return computed(function, given, named, labels) or nothing
+        kind, values = KINDS[self.name], [*self.arguments, *self.keywords.values()]
+        nothing = Value(UNKNOWN, self.labels() | {DECODED} if kind == "decode" else self.labels())
+        # A codec such as `zlib` may make any amount of text.
+        is_known = all(map(is_exact, values)) and "z" not in self.text(1, "encoding")
+        if self.keywords or not (is_known or kind == "compute_text"):
+            return Value(self.walk.items(values[0])) if self.name in ("sorted", "set") else nothing
+        is_method = self.owner in ("bytes", "bytearray", "str", "int")
+        module = getattr(builtins, self.owner) if is_method else import_module(self.owner or "builtins")
+        return computed(getattr(module, self.word), self.arguments) or nothing
 
     _compute_text = _decode = _compute
 
     def _compute_list(self) -> Value:
-        columns: list[object] = [self.walk.items(each) for each in self.arguments]
-        return computed(getattr(builtins, self.name), columns, {}, NO_LABELS) or Value(UNKNOWN, self.labels())
-
-
-def _process(words: list[Value]) -> Value:
-    """Return a process, with the labels of its output."""
-    texts = [text_of(each) for each in words]
-    bases = {each.rpartition("/")[2] for each in texts}
-    labels = {NETWORK} if bases & _FETCHING else set()
-    if bases & {"cat", "head", "tail", "strings"}:
-        labels |= {FILE + each for each in texts[1:] if each[:1] not in ("-", "|", ";", "&")}
-    return Value(words, frozenset(labels), "process")
+        columns, function = [self.walk.items(each) for each in self.arguments], getattr(builtins, self.name)
+        return computed(lambda: function(*columns), []) or Value(UNKNOWN, self.labels())
 
 
 def _split(value: Value) -> list[Value]:
@@ -259,57 +348,54 @@ def _split(value: Value) -> list[Value]:
         return list(value.it)
     text = text_of(value)
     try:
-        words = shlex.split(text) if len(text) < _LONGEST_LINE else text.split()
+        words = shlex.split(text)
     except ValueError:
         words = text.split()
     return [Value(each, labels_of(value)) for each in words]
 
 
-def attribute(walk: Walk, owner: Value, name: str) -> Value:
-    """Return an attribute of a value."""
-    if name in _ANY_MODULE:
-        return Value(UNKNOWN, kind="name")
-    if owner.type == "name":
-        if name in ("__dict__", "__call__"):
-            return owner
-        if name == "__self__":
-            return Value(owner.it.rpartition(".")[0] or "builtins", kind="name")
-        is_inside = owner.it == "builtins" or (
-            name in TABLE.inside and owner.it.rpartition(".")[2] not in (name, "asyncio")
-        )
-        dotted = aliased(name if is_inside else f"{owner.it}.{name}")
-        if dotted == "sys.argv":
-            arguments = [Value(each, walk.labels if UNKNOWN in each else NO_LABELS) for each in walk.arguments]
-            return Value(arguments or UNKNOWN)
-        return Value(TABLE.constants[dotted]) if dotted in TABLE.constants else Value(dotted, kind="name")
-    member = walk.members.get(name)
-    if member is not None and member.type != "function" and (owner.type == "class" or owner.it == UNKNOWN):
-        return member
-    if owner.type == "path" and name in ("name", "stem", "suffix", "parent", "parts"):
-        found = getattr(PurePosixPath(owner.it), name)
-        return Value(str(found), owner.labels, "path") if name == "parent" else wrap(found, owner.labels)
-    if owner.type == "path" and name == "path":
-        return Value(owner.it, owner.labels)
-    return Value(name, labels_of(owner), "method", owner)
+def _address(target: Value | None) -> str:
+    """Return an address: of a connection or a request, of a host and a port, or as text."""
+    if target is None or isinstance(target.it, (list, tuple)):
+        return ":".join(map(text_of, target.it if target is not None else [Value()]))
+    return str(target.it) if target.type in ("connection", "request") else text_of(target)
 
 
-def item_of_name(walk: Walk, owner: str, index: Value) -> Value:
-    """Return an item of an object of a module: a variable of the environment, an entry of ``__dict__``."""
-    if owner == "os.environ":
-        return variable_of(walk, text_of(index))
-    return attribute(walk, Value(owner, kind="name"), text_of(index)) if is_text(index) else Value(owner, kind="name")
+def content_of(walk: Walk, path: str) -> Value:
+    """Return the content of a file; only its origins are known."""
+    written = walk.found.files.get(path, Data())
+    return Value(UNKNOWN, written.labels | {FILE + path})
+
+
+def keep(walk: Walk, path: str, value: Value) -> None:
+    """Record content that is written to a file."""
+    if path in _OUTPUTS:
+        walk.prints.append(value)
+    elif not path or path.startswith("/dev/fd/") or path == UNKNOWN:
+        walk.may_print()
+    else:
+        old = walk.found.files.get(path, Data())
+        now = Data(old.text + (text_of(value) if is_text(value) else UNKNOWN), old.labels | labels_of(value))
+        walk.found.files[path] = now
+        for at, (kind, name, recursive, known, method) in enumerate(walk.found.effects):
+            if (kind, name) == ("write", path):
+                walk.found.effects[at] = (kind, name, recursive, known | now.labels, method)
 
 
 # The kinds that need no more than a line.
 SIMPLE: dict[str, Callable[[Call], Value]] = {
-    "words": lambda call: call.start(call.arguments),
-    "path": lambda call: Value(join_paths(*map(text_of, call.arguments)) or ".", call.labels(), "path"),
+    "words": lambda call: call.start([word for each in call.arguments for word in _split(each)]),
+    "path": lambda call: Value(posixpath.join("", *map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),
     "home": lambda call: Value(text_of(variable_of(call.walk, "HOME")), NO_LABELS, "path"),
     "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder
-    "native": lambda _: Value(UNKNOWN, kind="name"),
-    "names": lambda call: call.given(0) or Value(UNKNOWN, kind="name"),
+    "input": lambda call: call_constant(call.walk.input(is_line=True), "strip", [], {}) or Value(),
+    "variable": lambda call: variable_of(call.walk, call.text(0, "key")),
+    "stdin": lambda _: stream("/dev/stdin"),
+    "library": lambda _: Value("os", kind="name"),
+    "all_variables": lambda _: Value(UNKNOWN, frozenset((ENVIRONMENT,))),
+    "unknown_name": lambda _: Value(UNKNOWN, kind="name"),
     "same": lambda call: call.value(0),
-    "set_variable": lambda call: call.walk.environment.setdefault(call.text(0), call.value(1)),
-    "exit": lambda _: Value(kind="never"),
+    "opaque": lambda call: Value(UNKNOWN, call.labels() | {DECODED}),
+    "nothing": lambda _: Value(),
 }

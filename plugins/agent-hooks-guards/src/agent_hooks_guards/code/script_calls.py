@@ -1,217 +1,190 @@
-"""Calls and assignments of a script, found in its tokens."""
+"""The calls of a script: functions by their names, their arguments and results."""
 
 from __future__ import annotations
 
-from .script_source import KEYWORDS, Binding, Call, Slice, Source
-from .script_tokens import GROUP
+import re
+from functools import cache
+from itertools import pairwise
 
-_ASSIGNMENTS = {"=": "=", "||=": "=", "??=": "=", "+=": "+", ".=": "+", "..=": "+"}
-_CHANGES = frozenset("gsub! sub! tr!".split())
-_BARE_PHP = frozenset("echo print include include_once require require_once".split())
+from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
+from agent_hooks_guards.places.credentials import private, variable_labels
+
+from . import FILE, STDIN
+from .script_effects import QUIET, RUNNERS, Call, Effects
+from .script_tokens import Lexer, load_language
+from .script_values import ALL_VARIABLES, VALUES, Function, List, Reference, Table, compute, flat, labels_of
+
+# A computed member of these may run something.
+_GLOBALS = frozenset("globalThis global window this process _G os io child_process cp".split()) | {""}
+# A computed method of these may run something.
+_OWNERS = frozenset(("", "Kernel", "Object", "self", "Process", "IO", "File", "FileUtils"))
+# Owners that may be left out.
+_NEUTRAL = frozenset(
+    "CORE main POSIX Kernel Object self globalThis global window this _G _ENV default const_get".split()
+)
+# Functions that call another one with each item of a list.
+_EACH = frozenset("each forEach map flatMap collect grep".split())
+_UNKNOWN = Data(UNKNOWN)
 
 
-def collect(script: Source) -> None:
-    """Fill in the calls and bindings of ``script``."""
-    _Collector(script).run()
+@cache
+def _kinds(language: str, sections: tuple[int, ...]) -> dict[str, dict[str, str]]:
+    """Return the kinds of calls in sections of a language's table, by function and owner."""
+    found: dict[str, dict[str, str]] = {}
+    for at in sections:
+        for kind, names in load_language(language)["calls"][at].items():
+            for name in names.split() if kind != "needs" else ():
+                owner, _, last = name.rpartition(".")
+                found.setdefault(last, {}).setdefault(owner.rpartition(".")[2], kind)
+    return found
 
 
-class _Collector:
-    def __init__(self, script: Source) -> None:
-        self.script = script
-        self.text = script.text
-        self.opening = {token.close: at for at, token in enumerate(script.tokens) if token.close >= 0}
+class Calls(Effects):
+    """The state of the walk through a script, and the functions that it calls."""
 
-    def run(self) -> None:
-        script = self.script
-        for at in range(script.size):
-            self._definition(at)
-        for at in range(script.size):
-            self._call(at)
-        by_stop = {call.stop: call for call in script.calls.values()}
-        for at in range(script.size):
-            self._assignment(at)
-            self._loop(at)
-            if self.text(at) in ("{", "do") and self.text(at + 1) == "|" and at in by_stop:  # a block of Ruby
-                self._block(at, by_stop[at])
-        for call in script.calls.values():
-            for name, part in zip(script.functions.get(call.name, ()), call.arguments, strict=False):
-                if [self.text(at) for at in range(*part)] != [name]:  # passed on to itself
-                    self.bind(name, call.at, "=", part)
+    def __init__(self, text: str, language: str, labels: frozenset[str], environment: dict[str, Data]) -> None:
+        super().__init__(language, labels)
+        self.own_value = private(labels)
+        self.lexer = Lexer(text, language)
+        self.table = load_language(language)
+        self.arguments: list[Data] = []
+        self.environment = environment
+        self.stdin = Data(UNKNOWN, frozenset((STDIN,)))
+        self.variables: dict[str, Data] = {}
+        self.depth = self.branches = 0
+        self.open: list[Function] = []
+        self.pending: dict[int, Function] = {}  # functions that are not called yet
+        self.select_calls()
 
-    def bind(self, name: str, at: int, operator: str, part: Slice) -> None:
-        self.script.bindings.setdefault(name, []).append(Binding(at, operator, *part))
+    def select_calls(self, *words: str) -> None:
+        """Let the calls count that the words of the code, and these, make possible; all, if a word is not known."""
+        given = self.lexer.words | set(words)
+        sections = [each.get("needs", "").split() for each in self.table["calls"]]
+        is_any = UNKNOWN in words
+        needed = [at for at, needs in enumerate(sections) if is_any or not needs or not given.isdisjoint(needs)]
+        self.kinds = _kinds(self.language, tuple(needed))
 
-    def _call(self, at: int) -> None:
-        script, text = self.script, self.text(at)
-        kind = script.kind(at)
-        if kind not in ("name", "variable") or self.text(at - 1) in ("function", "def", "sub"):
-            return
-        if text in KEYWORDS and not script.is_member(at):
-            return
-        if self.text(at + 1) == "::" and script.language == "perl":
-            return
-        found = self._parts(at, text)
-        if found is None or (kind == "variable" and script.language != "php"):
-            return
-        start = self._chain(at)
-        owner = ""
-        if script.is_member(at):
-            end = at - 2
-            while end in self.opening:
-                end = self.opening[end] - 1
-            owner = self.text(end) or "?"
-            if owner == "require" and script.kind(end + 2) == "string":
-                owner = script.tokens[end + 2].text.replace(".", "/").replace(":", "/").rpartition("/")[2]
-        script.calls[at] = Call(text, owner, start, at, found[1], found[0])
+    def invoke(self, function: Function, arguments: list[Data]) -> None:
+        """Walk through the body of a function with its parameters bound."""
+        raise NotImplementedError
 
-    def _parts(self, at: int, name: str) -> tuple[list[Slice], int] | None:
-        """The arguments of the call of the name at ``at``, and where it stops; None if it is no call."""
-        script, follower = self.script, self.text(at + 1)
-        language = script.language
-        if follower == "(":
-            close = script.tokens[at + 1].close
-            return script.split(at + 2, close, (",", "=>") if language == "perl" else (",",)), close + 1
-        behind = at + 1 < script.size
-        if language == "node":
-            is_template = behind and (follower == GROUP or script.kind(at + 1) == "string") and name in script.kinds
-            return ([(at + 1, script.after(at + 1))], script.after(at + 1)) if is_template else None
-        if language == "lua":
-            is_bare = behind and (script.kind(at + 1) == "string" or follower == "{")
-            return ([(at + 1, script.after(at + 1))], script.after(at + 1)) if is_bare else None
-        is_member = script.is_member(at)
-        if language == "ruby" and is_member and follower in ("{", "do"):
-            return [], at + 1
-        if language == "php" and name not in _BARE_PHP:
-            return None
-        if name not in script.kinds and not (language == "ruby" and name in script.functions):
-            return None
-        is_key = self.text(at - 1) == "{" and follower == "}" and script.kind(at - 2) in ("variable", "operator")
-        if follower in ("=>", "=", ":") or (is_key and self.text(at - 2) not in (")", "|")):
-            return None
-        is_bare = (
-            behind and script.starts_operand(at + 1) and not (script.tokens[at + 1].newline and language == "ruby")
-        )
-        if not is_bare or (language == "perl" and is_member):
-            return [], at + 1
-        return self._bare(at + 1)
+    def reference(self, name: str) -> Data:
+        """Return the value of a name."""
+        name = "$_" if name == "$File::Find::name" else name
+        if name in self.variables:
+            return self.variables[name]
+        if name in self.table["environment"]:
+            return ALL_VARIABLES
+        if name in self.table["arguments"]:
+            return self.argument_list()
+        return Reference(name) if name[0] != "$" or self.language in ("node", "ruby") else _UNKNOWN
 
-    def _bare(self, at: int) -> tuple[list[Slice], int]:
-        """Arguments without parentheses."""
-        script = self.script
-        separators = (",", ";", "=>") if script.language == "perl" else (",", ";")
-        found = []
-        while at < script.size:
-            stop = script.stop_of(at, separators)
-            if stop <= at:
-                break
-            found.append((at, stop))
-            at = stop
-            if self.text(stop) not in (",", "=>"):
-                break
-            at = stop + 1
-        return found, at
+    def argument_list(self) -> Data:
+        """Return the arguments of the script, counted as its language does."""
+        if not self.arguments:
+            return _UNKNOWN
+        if self.language == "node":
+            return List([Data("node"), *self.arguments[self.arguments[0].text == "-e" :]])
+        return List(self.arguments[self.language in ("perl", "ruby") :])
 
-    def _chain(self, at: int) -> int:
-        """Where the chain of names and calls starts that ends with the name at ``at``."""
-        while self.script.is_member(at):
-            at -= 2
-            while at in self.opening:
-                at = self.opening[at]
-                is_name = self.script.kind(at - 1) in ("name", "variable")
-                if is_name and (self.text(at - 1) not in KEYWORDS or self.script.is_member(at - 1)):
-                    at -= 1
-        return max(at, 0)
+    def variable(self, name: str) -> Data:
+        """Return the value of a variable of the environment."""
+        default = Data("~") if name == "HOME" else Data(UNKNOWN, variable_labels(name))
+        return self.environment.get(name, default)
 
-    def _assignment(self, at: int) -> None:
-        script, operator = self.script, self.text(at + 1)
-        name = self.text(at)
-        if name in ("{", "(", "["):
-            self._destructuring(at)
-        elif name == ")" and operator == "=~" and at in self.opening:  # (my $a = …) =~ s/…/…/
-            variable = next((each for each in range(self.opening[at], at) if script.kind(each) == "variable"), at)
-            self.bind(self.text(variable), at, "change", (at + 2, at + 3))
-        elif script.kind(at) not in ("name", "variable", "replace") or script.is_member(at):
-            return
-        elif operator in _ASSIGNMENTS or (operator == "<<" and script.language == "ruby"):
-            part = (at + 2, script.stop_of(at + 2))
-            if not self._alias(name, part):
-                self.bind(name, at, _ASSIGNMENTS.get(operator, "+"), part)
-        elif (operator == "=~" and script.kind(at + 2) == "replace") or (
-            operator == "." and self.text(at + 2) in _CHANGES
-        ):
-            self.bind(name, at, "change", (at + 2, at + 3))
-        elif script.kind(at) == "replace" and self.text(at - 1) not in ("=~", "!~"):
-            self.bind("$_", at, "change", (at, at + 1))
+    def index(self, value: Data, key: str) -> Data:
+        """Return a member of a value, or an item of a list."""
+        if value is ALL_VARIABLES and (key.isupper() or key in self.environment):
+            return self.variable(key)
+        if isinstance(value, List):
+            items = flat([value])
+            found = items[int(key) - (self.language == "lua") :] if key.isdecimal() else []
+            found = found or [item for name, item in pairwise(items) if name.text == key]  # Perl's (key => value)
+            if found:
+                return found[0]
+        if isinstance(value, Table) and key in value.items:
+            return value.items[key]
+        full = f"{value.name if isinstance(value, Reference) else '?'}.{key}"
+        if full in self.table["environment"]:
+            return ALL_VARIABLES
+        return self.argument_list() if full in self.table["arguments"] else Reference(full, value)
 
-    def _alias(self, name: str, part: Slice) -> bool:
-        """Whether a name stands for another function: ``go = os.execute``, ``run = promisify(cp.exec)``."""
-        script, (start, stop) = self.script, part
-        if self.text(stop - 1) == ")" and self.text(self.opening.get(stop - 1, 0) - 1) == "promisify":
-            start, stop = self.opening[stop - 1] + 1, stop - 1
-        if stop <= start or self.text(stop - 1) not in script.kinds or stop - 1 in script.calls:
-            return False
-        script.aliases[name] = self.text(stop - 1)
-        if script.is_member(stop - 1) and script.kind(stop - 3) == "name":
-            script.aliases[name] = f"{self.text(stop - 3)}.{self.text(stop - 1)}"
-        return True
+    def kind_of(self, name: str) -> str:
+        """Return the kind of a function; "" if it is not in the table."""
+        owner, _, last = (name.lower() if self.language == "php" else name).rpartition(".")
+        owner = owner.rpartition(".")[2]
+        kinds = self.kinds.get(last, {}) if owner != "RegExp" else {}
+        kind = kinds.get("" if owner in _NEUTRAL else owner) or kinds.get("*", "")
+        if not kind and kinds.get("") in VALUES:
+            kind = kinds[""]
+        return kind or self.kinds.get("*", {}).get(owner, "")
 
-    def _destructuring(self, at: int) -> None:
-        """``{a, b: c} = …``, ``import {a as b}`` and ``my ($a, $b) = …``: each may be any item of the right side."""
-        script = self.script
-        close = script.tokens[at].close
-        names = [(self.text(start), self.text(stop - 1)) for start, stop in script.split(at + 1, close)]
-        is_assigned = self.text(close + 1) == "="
-        if self.text(at) == "{" and (is_assigned or self.text(at - 1) in ("import", ",")):
-            script.aliases.update((alias, name) for name, alias in names if alias != name and name in script.kinds)
-        for member, name in names if is_assigned else ():
-            operator = f".{member}" if self.text(at) == "{" else "item"
-            self.bind(name, at, operator, (close + 2, script.stop_of(close + 2)))
+    def call(self, value: Data, arguments: list[Data]) -> Data:
+        """Call a function; return its result."""
+        if self.language == "php" and type(value) is Data:
+            value = Reference(value.text)
+        if isinstance(value, Function):
+            self.invoke(value, arguments)
+        if not isinstance(value, Reference):
+            return Data(UNKNOWN, value.labels | labels_of(arguments))
+        kind = self.kind_of(value.name)
+        if not arguments and self.language == "perl" and kind not in QUIET:
+            arguments = [self.variables.get("$_", _UNKNOWN)]
+        call = Call(kind, value.name, arguments, value.receiver)
+        self._doubt_indirect(call)
+        self.is_sure = self.is_sure and kind in QUIET
+        folder = self.folder
+        self.handle(call)
+        result = self.result(call)
+        for function in flat(arguments):
+            if isinstance(function, Function):
+                is_each = call.name in _EACH and not isinstance(call.receiver, Reference)
+                self.invoke(function, [call.receiver or List(call.plain) if is_each else result])
+                self.folder = folder  # Ruby's Dir.chdir with a block
+        for key in [key for key, each in self.variables.items() if each is value.receiver and call.name[-1:] == "!"]:
+            self.variables[key] = result
+        return result
 
-    def _loop(self, at: int) -> None:
-        """Bind the variable of a loop to the items of its list."""
-        script, text = self.script, self.text(at)
-        if script.kind(at) != "name":
-            return
-        if text in ("of", "in") and script.kind(at - 1) == "name":
-            self.bind(self.text(at - 1), at, "item", (at + 1, script.stop_of(at + 1)))
-        elif text in ("forEach", "map") and script.is_member(at):  # `commands.forEach((command) => …)`
-            first = at + 2 + (self.text(at + 2) == "async")
-            first += self.text(first) == "("
-            if script.kind(first) == "name" and self.text(first + 1) in ("=>", ")", ","):
-                self.bind(self.text(first), at, "item", (self._chain(at), at - 1))
-        elif text == "as" and script.language == "php":
-            name = self.text(at + 3) if self.text(at + 2) == "=>" else self.text(at + 1)
-            start = next((other for other in range(at, -1, -1) if script.tokens[other].close > at), 0)
-            self.bind(name, at, "item", (start + 1, at))
-        elif text in ("for", "foreach") and script.language == "perl":
-            at += 2 if self.text(at + 1) in ("my", "our") else 1
-            name = "$_"
-            if script.kind(at) == "variable" and self.text(at + 1) == "(":
-                name, at = self.text(at), at + 1
-            if self.text(at) == "(" and len(script.split(at + 1, script.tokens[at].close, (";",))) < 2:
-                self.bind(name, at, "item", (at, script.tokens[at].close + 1))
-            elif at < script.size and self.text(at) != "(":
-                self.bind(name, at, "item", (at, script.stop_of(at)))
+    def _doubt_indirect(self, call: Call) -> None:
+        """Note a function that runs something, and is given to another function or called by its name."""
+        first = call.argument()
+        is_by_name = call.kind == "call" and call.owner in _OWNERS and first.text == UNKNOWN
+        is_unknown = is_by_name and (type(first) is Data or self.language == "ruby")
+        if is_unknown or (UNKNOWN in call.name and call.owner in _GLOBALS):
+            self.doubt("something that is not known is called")
+        passed = [*call.arguments]
+        if call.receiver is not None and call.name in ("call", "apply", "bind"):
+            passed.append(call.receiver)
+        for value in passed if call.kind not in VALUES else ():
+            text = value.text if call.kind == "call" else ""
+            kind = self.kind_of(value.name if isinstance(value, Reference) else text)
+            if kind == "eval" and self.is_online:
+                self.code(Data(UNKNOWN, frozenset((NETWORK,))))
+            elif kind in RUNNERS or (kind and kind not in QUIET and text):
+                self.doubt("a function that runs something is passed on")
 
-    def _block(self, at: int, call: Call) -> None:
-        """Bind the parameter of a block to the items of the receiver, or of the call's result."""
-        part = (call.start, call.stop) if self.script.kind_of(call) else (call.start, call.at - 1)
-        self.bind(self.text(at + 2), at, "item", part)
-
-    def _definition(self, at: int) -> None:
-        """Note the parameters of ``function f(a)``, ``def f(a)``, ``f = (a) =>`` and ``f = a =>``."""
-        script, start = self.script, at + 2
-        if self.text(at + 1) == "=" and script.kind(at) in ("name", "variable"):
-            name = self.text(at)
-            start += self.text(start) in ("async", "function", "fn")
-            if script.kind(start) == "name" and self.text(start + 1) == "=>":
-                script.functions[name] = [self.text(start)]
-            elif self.text(start) != "(" or (start == at + 2 and self.text(script.tokens[start].close + 1) != "=>"):
-                return
-        elif self.text(at) in ("function", "def"):
-            name = self.text(at + 1)
-        else:
-            return
-        if self.text(start) == "(":
-            parts = script.split(start + 1, script.tokens[start].close)
-            script.functions[name] = [self.text(part[0]) for part in parts]
+    def result(self, call: Call) -> Data:
+        """Return the value that a call returns."""
+        kind, first = call.kind, call.argument()
+        is_method = call.receiver is not None and not isinstance(call.receiver, Reference)
+        operands = [call.receiver, *call.arguments] if is_method and call.receiver else call.arguments
+        labels = labels_of(operands)
+        if kind in VALUES:
+            return compute(kind, operands, self.language)
+        if kind == "source" and self.language in ("node", "lua"):
+            self.select_calls(*re.findall(rf"[\w-]+|{UNKNOWN}", first.text))
+            return Reference(re.split(r"[./:]", first.text)[-1])
+        if kind == "variable" or (call.receiver is ALL_VARIABLES and call.name in ("get", "fetch")):
+            return self.variable(first.text)
+        if kind == "stdin" or (kind == "read" and first.text in ("0", "/dev/stdin", "php://stdin")):
+            return self.stdin
+        if kind == "argument" and not self.open:
+            return self.index(List(self.arguments[1:]), "0")
+        if kind in ("get", "post", "socket") or (kind == "read" and "://" in first.text):
+            return Data(UNKNOWN, labels | {NETWORK})
+        if kind == "read":
+            return Data(UNKNOWN, labels | {FILE + first.text})
+        if kind == "walk":
+            path = (flat(call.plain) or [_UNKNOWN])[-1]
+            return Data(f"{path.text.rstrip('/')}/{UNKNOWN}" if path.text != UNKNOWN else UNKNOWN, labels)
+        return Reference("RegExp") if call.name == "RegExp" else Data(UNKNOWN, labels)

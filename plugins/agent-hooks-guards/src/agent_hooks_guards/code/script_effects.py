@@ -1,54 +1,83 @@
-"""Effects of a script's calls: collecting them, and reading the arguments of a call."""
+"""The effects of a script's calls, by the kinds of ``scripts.toml``."""
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from shlex import quote
-from typing import TYPE_CHECKING
 
 from agent_hooks.model.tools import file_of_address
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import as_login, in_address, in_token_request, is_login_header
 
 from . import FILE, Found
-from .literals import joined
-from .script_source import Call, Slice
+from .script_values import VALUES, Function, Reference, Table, flat, joined, labels_of
 
-if TYPE_CHECKING:
-    from .script_values import Script
-
+# Kinds of calls that run their arguments.
+RUNNERS = frozenset(("shell", "words", "argv", "eval"))
+# Kinds of calls beside which it is known what code prints.
+QUIET = VALUES | {"print", "stdin", "variable", "argument"}
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish cmd cmd.exe powershell powershell.exe pwsh".split())
 _INTERACTIVE = frozenset("-i -l -p -il -li - -s 0 1 2".split())
 _NETWORK = frozenset((NETWORK,))
 _TELLING = (FILE, "secret", ENVIRONMENT, CREDENTIAL, "login:")
 # Effects whose path is no file.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
+_BODIES = ("body", "data", "content", "form", "json", "Content", "payload", "formData")
+
+
+class Call(Record):
+    """A call: the function's ``kind``, name and owner, its arguments, and the value that it is a method of."""
+
+    __slots__ = ("arguments", "kind", "name", "owner", "plain", "receiver")
+
+    def __init__(self, kind: str, name: str, arguments: list[Data], receiver: Data | None) -> None:
+        self.kind = kind
+        owner, _, self.name = name.rpartition(".")
+        self.owner = owner.rpartition(".")[2]
+        self.arguments = arguments
+        self.receiver = receiver
+        self.plain = [each for each in arguments if not isinstance(each, Table | Function)]
+
+    def argument(self, at: int = 0) -> Data:
+        """Return an argument."""
+        return self.arguments[at] if at < len(self.arguments) else Data(UNKNOWN)
+
+    def option(self, *names: str) -> Data | None:
+        """Return an option: of a table, or behind its name in a list."""
+        tables = [each.items for each in self.arguments if isinstance(each, Table)]
+        tables += [{key.text: value} for key, value in pairwise(flat(self.arguments))]
+        return next((table[name] for table in tables for name in names if name in table), None)
 
 
 class Effects:
-    """The effects that are found in a script."""
+    """The effects that are found in a script. ``is_sure``: all that it prints is in ``printed``."""
 
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        self.language = script.language
-        self.own = script.context.labels
+    def __init__(self, language: str, labels: frozenset[str]) -> None:
+        self.language = language
+        self.own = labels
         self.found = Found()
-        self.kinds = {at: kind for at, call in script.calls.items() if (kind := script.kind_of(call))}
-        self.is_online = not {"socket", "get", "post"}.isdisjoint(self.kinds.values())
-        self.at = 0  # of the current call
-        self.folders: list[tuple[int, int, str]] = []  # from where to where the code works in a folder
+        self.forks = self.is_online = False
+        self.is_sure = True
+        self.printed: list[Data] = []
+        self.folder = ""
+
+    def handle(self, call: Call) -> None:
+        """Add the effects of a call."""
+        self.is_online = self.is_online or call.kind in ("get", "post", "socket")
+        if call.kind.startswith("program_"):
+            self._program_named(call.kind.removeprefix("program_"), call)
+        elif (handler := getattr(self, f"_on_{call.kind}", None)) is not None:
+            handler(call)
 
     def doubt(self, why: str) -> None:
         """Note something that could not be analysed."""
         if why not in self.found.doubts:
             self.found.doubts.append(why)
 
-    @property
-    def folder(self) -> str:
-        """The folder that the code changed to before the current call."""
-        return next((path for start, stop, path in reversed(self.folders) if start < self.at < stop), "")
-
     def effect(
-        self, kind: str, path: Data, *, recursive: bool = False, labels: frozenset[str] = NO_LABELS, method: str = ""
+        self, kind: str, path: Data, labels: frozenset[str] = NO_LABELS, method: str = "", *, recursive: bool = False
     ) -> None:
         """Add an effect on a file or a host."""
         text = path.text if kind in _ELSEWHERE else file_of_address(path.text) or path.text
@@ -60,176 +89,200 @@ class Effects:
 
     def shell(self, data: Data) -> None:
         """Add a command line."""
-        text = f"cd {quote(self.folder)}\n{data.text}" if self.folder else data.text
-        made = Data(text, data.labels | self.own)
-        self._bare_shell(data.text.split(), data.labels)
+        made = Data(f"cd {quote(self.folder)}\n{data.text}" if self.folder else data.text, data.labels | self.own)
         if made not in self.found.shells:
             self.found.shells.append(made)
+        self._bare_shell(data.text.split(), data.labels)
 
     def program(self, words: list[Data]) -> None:
         """Add a program that is started without a shell."""
-        if not words:
-            return
         self._bare_shell([word.text for word in words], NO_LABELS)
         if self.folder:
             words = [Data("env"), Data("-C"), Data(self.folder), *words]
         argv = [word.text for word in words]
-        if argv in self.found.programs:
-            return
-        for position, word in enumerate(words):
-            if word.labels | self.own:
-                self.found.origins[len(self.found.programs), position] = word.labels | self.own
-        self.found.programs.append(argv)
+        if words and argv not in self.found.programs:
+            for position, word in enumerate(words):
+                if word.labels | self.own:
+                    self.found.origins[len(self.found.programs), position] = word.labels | self.own
+            self.found.programs.append(argv)
 
     def _bare_shell(self, words: list[str], labels: frozenset[str]) -> None:
         """Note a shell that takes its commands from the code, or from a connection."""
-        while words and words[0] in ("exec", "env"):
-            words = words[1:]
-        redirected = [word for word in words if "<&" not in word and ">&" not in word]
-        if not redirected or redirected[0].rpartition("/")[2] not in _SHELLS:
-            return
-        if _INTERACTIVE.issuperset(redirected[1:]):
+        words = [word for word in words[words[:1] == ["exec"] :] if "<&" not in word and ">&" not in word]
+        if words and words[0].rpartition("/")[2] in _SHELLS and _INTERACTIVE.issuperset(words[1:]):
             if self.is_online or NETWORK in labels:
-                self.effect("run", Data("/bin/sh"), labels=_NETWORK)
+                self.effect("run", Data("/bin/sh"), _NETWORK)
             else:
                 self.doubt("a shell is given commands that are not known")
 
-    def texts(self, call: Call, index: int = 0) -> list[Data]:
-        """The values of an argument."""
-        if index < len(call.arguments):
-            return self.script.texts(call.arguments[index])
-        if not index and self.language == "perl":
-            return [self.script.text_of(value) for value in self.script.lookup("$_", call.at)]
-        return []
+    def code(self, data: Data) -> None:
+        """Add a text that is run as code."""
+        if data.text == UNKNOWN and not data.labels and not self.is_online:
+            self.doubt("a text that is not known is run as code")
+            return
+        fetched = _NETWORK if self.is_online and not data.is_known else NO_LABELS
+        self.found.codes.append((self.language, Data(data.text, data.labels | self.own | fetched)))
 
-    def plain(self, call: Call) -> list[Slice]:
-        """The arguments that are neither options nor functions."""
-        script = self.script
-        return [
-            part
-            for part in call.arguments
-            if script.text(part[0]) not in ("{", "function", "sub", "async")
-            and not any(
-                script.text(at) == "=>"
-                or (script.text(at) == ":" and script.kind(at - 1) == "name" and self.language == "ruby")
-                for at in range(*part)
-                if script.tokens[at].close < 0
-            )
-        ]
+    def _program_named(self, program: str, call: Call) -> None:
+        """A function that does the same as a program."""
+        words = flat(call.plain)
+        if program in ("chmod", "kill", "chown") and self.language in ("node", "php"):
+            words = words[1:2] + words[:1]
+        if program == "kill" and words:
+            words[0] = Data(f"-{words[0].text.lstrip('-')}")
+        if program == "chmod" and words:
+            words[0] = Data(re.sub(r"^0o?(?=\d)", "", words[0].text))
+        self.program([Data(program), *([Data("-R")] if call.name.endswith("_R") else []), *words])
 
-    def option(self, call: Call, *names: str) -> Slice | None:
-        """The value of an option in a table among the arguments."""
-        script = self.script
-        marks = (":", "=>", "=", ",") if self.language == "perl" else (":", "=>", "=")
-        first = call.arguments[0][0] if call.arguments else 0
-        for at in range(first, call.arguments[-1][1] - 1 if call.arguments else 0):
-            if script.tokens[at].text in names and script.text(at + 1) in marks:
-                return at + 2, script.stop_of(at + 2)
-        return None
+    def _on_print(self, call: Call) -> None:
+        data = joined(call.arguments, {"node": " ", "lua": "\t", "ruby": "\n"}.get(self.language, ""))
+        ends = call.name in ("log", "puts", "say", "p") or (call.name == "print" and self.language == "lua")
+        self.is_sure = self.is_sure and not (len(call.arguments) > 1 and "%" in data.text)
+        self.printed.append(Data(data.text + "\n" if ends and data.text[-1:] != "\n" else data.text, data.labels))
 
-    def is_set(self, call: Call, name: str) -> bool:
-        """Whether an option is set."""
-        part = self.option(call, name)
-        return part is not None and self.script.text(part[0]) not in ("false", "False", "nil", "null")
+    def _on_fork(self, _call: Call) -> None:
+        self.forks = True
 
+    def _on_doubt(self, _call: Call) -> None:
+        self.doubt("a system call by its number, or a foreign function, is called")
 
-class Requests(Effects):
-    """The effects of a script on other hosts."""
+    def _on_shell(self, call: Call) -> None:
+        self.shell(call.argument())
 
-    def __init__(self, script: Script) -> None:
-        super().__init__(script)
-        self.addresses: list[str] = []  # of open connections
-
-    def request(self, call: Call, method: str = "GET") -> None:
-        """Receive a page, or send something: a body, or anything of this machine in the address or the headers."""
-        script = self.script
-        given = self.option(call, "method", "type")
-        method = script.texts(given)[0].text.upper() if given is not None else method
-        addresses = self._addresses(call.arguments[0]) if call.arguments else []
-        for name in ("proxy", "baseURL"):
-            part = self.option(call, name)
-            if part is not None:
-                for data in self._addresses(part):
-                    self.effect("receive", data)
-        body = self.option(call, "body", "data", "content", "form", "json", "Content", "payload", "formData")
-        labels = self._sent(call, addresses[0] if addresses else Data())
-        sends = body is not None or method in ("POST", "PUT", "PATCH", "DELETE") or _tells(labels)
-        for address in addresses:
-            if address.text.startswith("file:"):
-                self.effect("read", address)
-                continue
-            words = [token.text for part in call.arguments for token in script.tokens[slice(*part)]]
-            carried = in_token_request(address.text, words, labels)
-            self.effect(
-                "send" if sends else "receive",
-                Data(address.text),
-                labels=carried if sends else NO_LABELS,
-                method="" if UNKNOWN in method else method,
-            )
-            self.addresses.append(address.text)
-
-    def post(self, call: Call) -> None:
-        """A request with a body."""
-        self.request(call, "POST")
-
-    def request_delete(self, call: Call) -> None:
-        """A request with the method DELETE."""
-        self.request(call, "DELETE")
-
-    def _addresses(self, part: Slice) -> list[Data]:
-        """The address that a URL or a table of options names."""
-        if self.script.text(part[0]) != "{":
-            return [data for data in self.script.texts(part) if data.text not in ("false", "null")]
-        found = self.option(Call("", "", 0, 0, 0, [part]), "url", "uri", "href", "hostname", "host")
-        return self.script.texts(found) if found is not None else [Data(UNKNOWN)]
-
-    def _sent(self, call: Call, address: Data) -> frozenset[str]:
-        """The labels of everything that a request sends: a credential in a header logs in."""
-        script = self.script
-        labels = in_address(address.text, address.labels)
-        headers = self.option(call, "headers", "cookies")
-        is_table = bool(call.arguments) and script.text(call.arguments[0][0]) == "{"
-        for part in call.arguments if is_table else call.arguments[1:]:
-            if any(script.text(at) in ("=>", "function") for at in range(*part)) and self.language == "node":
-                continue
-            for start, stop in script.split(part[0] + 1, part[1] - 1) if script.text(part[0]) == "{" else [part]:
-                if headers is not None and start <= headers[0] < stop:
-                    labels |= self._headers(headers)
-                else:
-                    labels |= script.labels(start, stop)
-        return labels - _NETWORK
-
-    def _headers(self, part: Slice) -> frozenset[str]:
-        script = self.script
-        labels = NO_LABELS
-        for start, stop in script.split(part[0] + 1, part[1] - 1):
-            found = script.labels(start + 1, stop)
-            labels |= as_login(found) if is_login_header(script.tokens[start].text) else found
-        return labels
-
-    def socket(self, call: Call) -> None:
-        """A connection to a host and port."""
-        part = self.option(call, "PeerAddr", "PeerHost", "host", "hostname")
-        if part is not None:
-            port = self.option(call, "PeerPort", "port")
-            ports = [":" + data.text for data in self.script.texts(port)[:1]] if port else []
-            hosts = [Data(data.text + "".join(ports), data.labels) for data in self.script.texts(part)]
+    def _on_words(self, call: Call) -> None:
+        """One text is a command line, several are words."""
+        plain = call.plain[: 1 if self.language == "php" or call.name == "popen" else None]
+        words = flat(plain)
+        if len(words) == 1 and (words == plain or self.language == "perl"):
+            self.shell(words[0])
         else:
-            words = [self.script.texts(each)[0] for each in self.plain(call)[:2]]
-            words.sort(key=lambda word: word.text.isdecimal())
-            hosts = [joined(words, ":")] if words else []
-        for host in hosts:
-            self.effect("receive", Data(host.text))
-            self.addresses.append(host.text)
+            self.program(words)
 
-    def send_on(self, call: Call) -> None:
+    def _on_argv(self, call: Call) -> None:
+        """A program and a list of its arguments."""
+        words = flat(call.arguments[2:] if self.language == "perl" else call.plain[:2])
+        words += flat(each for name in ("cmd", "args") if (each := call.option(name)) is not None)
+        if call.option("shell") is not None or (call.name.startswith("execa") and len(words) == 1):
+            self.shell(joined(words, " "))
+        else:
+            self.program(words)
+
+    def _on_eval(self, call: Call) -> None:
+        code = call.argument(-1 if call.name in ("Function", "create_function") else 0)
+        is_timer = call.name.startswith("set") and isinstance(code, Reference)  # the name of a function
+        if call.arguments and not isinstance(code, Function) and not is_timer:
+            self.code(code)
+
+    def _on_source(self, call: Call) -> None:
+        data = call.argument()
+        if "://" in data.text:
+            self.effect("run", data, _NETWORK)
+        elif data.text.startswith("data:"):
+            self.code(Data(UNKNOWN, data.labels))
+        elif data.labels or (data.is_known and call.name in ("load", "dofile", "loadfile", "do")):
+            self.effect("run", data, data.labels)
+
+    def _on_delete(self, call: Call) -> None:
+        recursive = call.kind == "delete_tree" or call.option("recursive") is not None
+        for path in flat(call.plain):
+            if not path.text.isdecimal():
+                self.effect("delete", path, recursive=recursive)
+
+    _on_delete_tree = _on_delete
+
+    def _on_write(self, call: Call) -> None:
+        flags = [each.name if isinstance(each, Reference) else each.text for each in flat(call.arguments[2:])]
+        append = call.kind == "append" or "FILE_APPEND" in flags or "a" in flags
+        path, content = call.argument(), call.argument(1)
+        self.effect("write", path, content.labels, "append" if append else "")
+        if path.is_known and len(call.arguments) > 1:
+            self.found.files[path.text] = Data(UNKNOWN if append else content.text, content.labels)
+
+    _on_append = _on_write
+
+    def _on_read(self, call: Call) -> None:
+        path = call.argument()
+        if path.text.startswith("|"):
+            self.shell(Data(path.text[1:], path.labels))
+        elif "://" in path.text and not path.text.startswith(("file://", "php://")):
+            self._on_get(call)
+        elif path.text not in ("0", "/dev/stdin") and not path.text.startswith("php://"):
+            self.effect("read", path)
+
+    def _on_open(self, call: Call) -> None:
+        """Open a file or, in Perl and Ruby, a command."""
+        path, mode, rest = call.argument(), call.argument(1).text.strip(), flat(call.arguments[2:])
+        if self.language == "perl":
+            path = rest[0] if rest else Data(mode.strip("+<>| "), call.argument(1).labels)
+            if mode.startswith("|") or mode.endswith("|"):
+                path = Data("|" + path.text, path.labels)
+        if len(rest) > 1 and path.text.startswith("|"):
+            self.program(rest)
+        elif path.text.startswith("|") or not mode.startswith((">", "+", "w", "a", "x", "c")):
+            self._on_read(Call("read", call.name, [path], None))
+        elif "&" not in mode:
+            self.effect("write", path, method="append" if mode.startswith(("a", ">>")) else "")
+
+    def _on_copy(self, call: Call) -> None:
+        path = call.argument()
+        is_page = "://" in path.text
+        self.effect("delete" if call.kind == "move" else "receive" if is_page else "read", path)
+        self.effect("write", call.argument(1), _NETWORK if is_page else frozenset((FILE + path.text,)))
+
+    _on_move = _on_copy
+
+    def _on_chdir(self, call: Call) -> None:
+        self.folder = call.argument().text if call.argument().is_known else ""
+
+    def _on_get(self, call: Call) -> None:
+        """Receive a page, or send something: a body, or anything of this machine in the address or the headers."""
+        default = {"post": "POST", "request_delete": "DELETE"}.get(call.kind, "GET")
+        method = (call.option("method", "type") or Data(default)).text.upper()
+        address = _address(call.argument())
+        proxy = call.option("proxy", "baseURL")
+        if proxy is not None:
+            self.effect("receive", _address(proxy))
+        self.is_online = True
+        if address.text.startswith("file:"):
+            self.effect("read", address)
+            return
+        headers = call.option("headers", "cookies")
+        named = headers.items if isinstance(headers, Table) else {}
+        others = [value for value in flat(call.arguments) if value is not address and value not in named.values()]
+        labels = in_address(address.text, address.labels) | labels_of(others)
+        for name, value in named.items():
+            labels |= as_login(value.labels) if is_login_header(name) else value.labels
+        labels -= _NETWORK
+        is_sent = method in ("POST", "PUT", "PATCH", "DELETE") or call.option(*_BODIES) is not None or _tells(labels)
+        words = [name for value in call.arguments if isinstance(value, Table) for name in value.items]
+        carried = in_token_request(address.text, [*words, *(each.text for each in others)], labels)
+        kind, method = "send" if is_sent else "receive", "" if UNKNOWN in method else method
+        self.effect(kind, address, carried if is_sent else NO_LABELS, method)
+
+    _on_post = _on_request_delete = _on_get
+
+    def _on_socket(self, call: Call) -> None:
+        """A connection to a host and port."""
+        host, port = call.option("PeerAddr", "PeerHost", "host", "hostname"), call.option("PeerPort", "port")
+        words = flat(call.plain[:2]) if host is None else [host, *([port] if port is not None else [])]
+        if words:
+            words.sort(key=lambda word: word.text.isdecimal())
+            self.effect("receive", joined(words, ":"))
+
+    def _on_send_on(self, call: Call) -> None:
         """Data for an open connection, whichever it is."""
-        labels = NO_LABELS.union(*(self.script.labels(*part) for part in call.arguments)) - _NETWORK
+        labels = labels_of(call.arguments) - _NETWORK
         if _tells(labels):
-            for address in self.addresses or [UNKNOWN]:
-                self.effect("send", Data(address), labels=labels)
+            self.effect("send", Data(UNKNOWN), labels)
 
 
 def _tells(labels: frozenset[str]) -> bool:
-    """Whether something of this machine is among what the labels are of."""
+    """Whether something of this machine is among the origins that the labels name."""
     return any(label.startswith(_TELLING) for label in labels)
+
+
+def _address(value: Data) -> Data:
+    """Return the address that a URL or a table of options names."""
+    names = ("url", "uri", "href", "hostname", "host")
+    found = [value.items[name] for name in names if name in value.items] if isinstance(value, Table) else [value]
+    return found[0] if found else Data(UNKNOWN)

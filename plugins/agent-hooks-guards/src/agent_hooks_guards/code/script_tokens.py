@@ -1,397 +1,332 @@
-"""Tokens of JavaScript, Perl, Ruby, PHP and Lua.
+"""Tokens of JavaScript, Perl, Ruby, PHP and Lua, nested by their brackets.
 
-The lexer knows where strings, patterns, comments and here-documents begin and end. Interpolated strings become
-parenthesised concatenations of their parts, ``qw(a b)`` becomes a list, a backquoted command becomes a call of the
-name "`". It never fails: anything else becomes an operator.
+One regular expression per language finds the next token; a second one is used where a value ended, because ``/``, ``%``
+and ``<<`` are operators there. A string with code in it becomes a ``template``, ``qw(a b)`` a list, a backquoted
+command a call of the name "`".
 """
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 
 from agent_hooks.shell.syntax import Record
-from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.model.tables import load_tables
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST_TOKENS = 20_000
 _DEEPEST = 20  # code in strings of code in strings
-# Tokens that no source text can contain: brackets around the parts of an interpolated string, and between them.
-GROUP, GROUP_END, JOIN = "\0(", "\0)", "\0+"
 
-_COMMENTS = {
-    "node": r"//[^\n]*|/\*.*?(?:\*/|\Z)|\A#![^\n]*",
-    "perl": r"#[^\n]*|^=[a-z].*?(?:^=cut[^\n]*|\Z)|^__(?:END|DATA)__$.*",
-    "ruby": r"#[^\n]*|^=begin.*?(?:^=end[^\n]*|\Z)|^__END__$.*",
-    "php": r"//[^\n]*|#(?!\[)[^\n]*|/\*.*?(?:\*/|\Z)",
-    "lua": r"--\[(=*)\[.*?(?:\]\1\]|\Z)|--[^\n]*",
-}
-_NAMES = {"node": r"(?:[^\W\d]|\$)[\w$]*", "ruby": r"[^\W\d]\w*(?:[?!](?!=))?"}
-_VARIABLES = {
-    "perl": r"(?:\$\#?|@)(?:::)?[^\W\d]\w*(?:::\w+)*|\$\d+|\$[!@/\\,;.&0|]|%[^\W\d]\w*(?:::\w+)*",
-    "ruby": r"\$[^\W\d]\w*|\$[\d!@/\\,;.~?:$*]|@@?[^\W\d]\w*",
-    "php": r"\$[^\W\d]\w*",
-}
-# Code within a double-quoted string: an opening brace (then up to its end), or a variable.
-_INSERTS = {
-    "node": r"\$(?=\{)",
-    "ruby": r"\#(?=\{)|\#(?=[$@]\w)([$@]+\w+)",
-    "php": r"(?=\{\$)|\$(?=\{)|(\$[^\W\d]\w*(?:\[[^\]\n]*\]|->[^\W\d]\w*)?)",
-    "perl": r"([$@])(?=\{)|([$@](?:::)?[^\W\d]\w*(?:::\w+)*(?:(?:->)?(?:\[[^\]\n]*\]|\{[^}\n]*\}))*|\$[\d&])",
-}
-_OPERATORS = re.compile(
-    r"===|!==|\*\*=|<<=|>>=|&&=|\|\|=|\?\?=|//=|<=>|\.\.\.|\.\.=|\?->|=>|->|::|==|!=|=~|!~|<=|>=|&&|\|\||\?\?|\?\."
-    r"|&\.|\+\+|--|[-+*/%|&^.]=|~=|\.\.|<<|>>|.",
-    re.DOTALL,
+_REST = (
+    r"(?P<number>0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?)|(?P<operator>===|!==|\*\*=|<<=|>>=|&&=|\|\|=|\?\?=|//=|<=>|"
+    r"\.\.\.|\.\.=|\?->|=>|->|::|==|!=|=~|!~|<=|>=|&&|\|\||\?\?|\?\.|&\.|\+\+|--|[-+*/%|&^.]=|~=|\.\.|<<|>>|.)"
 )
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?")
-_HEREDOCS = {
-    "perl": re.compile(r"<<(~?)(?:\"([^\"\n]+)\"|'([^'\n]+)'|([A-Za-z_]\w*))"),
-    "ruby": re.compile(r"<<([~-]?)(?:\"([^\"\n]+)\"|'([^'\n]+)'|([A-Z_]\w*))"),
-    "php": re.compile(r"<<<([ \t]*)(?:\"(\w+)\"|'(\w+)'|(\w+))"),
-}
-_PERL_QUOTE = re.compile(r"(qq|qw|qx|qr|q|m|s|tr|y)(?![\w=])\s*(?!=>|[\w\s,;)=])(?=\S)")
-_RUBY_QUOTE = re.compile(r"%([qQwWiIxr]?)(?=[(\[{<|!/])")
-_LONG_STRING = re.compile(r"\[(=*)\[\n?(.*?)(?:\]\1\]|\Z)", re.DOTALL)
-_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "\n": ""}
-_ESCAPE = re.compile(r"\\(?:x\{?([0-9a-fA-F]{1,6})\}?|u\{?([0-9a-fA-F]{1,6})\}?|([0-9]{1,3})|(.))", re.DOTALL)
+_ESCAPE = re.compile(r"\\(?:[xu]\{?([0-9a-fA-F]{1,6})\}?|([0-7]{1,3}|\d{1,3})|(.))", re.DOTALL)
 # A slash behind these words begins a pattern.
 _BEFORE_VALUE = frozenset(
     "return and or not if unless while until when then elsif else case in of typeof delete do print puts split grep"
     " map join x lt gt le ge eq ne cmp await yield throw new say".split()
 )
+_RUBY_LOOPS = ("while", "until", "for")
+_TOO_DEEP = re.compile(r"(?:[$#@]\{[^}]{0,200}){6}")
+
+
+def _inside(opening: str, closing: str) -> str:
+    """Return a pattern of the text between brackets that contain further ones."""
+    body = other = rf"\\.|[^\\\{opening}\{closing}]"
+    for _ in range(5):
+        body = rf"{other}|\{opening}(?:{body})*+\{closing}"
+    return f"(?:{body})*+"
+
+
+_DELIMITED = re.compile(
+    "".join(rf"\{pair[0]}({_inside(*pair)})(?:\{pair[1]}|\Z)|" for pair in ("()", "[]", "{}", "<>"))
+    + r"(.)((?:\\.|(?!\5).)*+)(?:\5|\Z)",
+    re.DOTALL,
+)
 
 
 class Token(Record):
-    """A token: its ``kind`` (``name``, ``variable``, ``number``, ``string``, ``pattern``, ``replace``, ``operator``),
-    whether blanks or a line end precede it, and the index of the bracket that closes it. ``parts``: replacement and
-    flags of ``replace``.
+    """A token: its ``kind`` (``name``, ``variable``, ``number``, ``string``, ``template``, ``pattern``, ``replace``,
+    ``group``, ``operator``), the tokens inside it, and whether blanks or a line end precede it. The text of a ``group``
+    is the bracket or word that opens it; strings and patterns have a ``value`` and no text, so that none is taken for
+    an operator. Inside ``replace`` are the replacement, the flags, and code that it runs.
     """
 
-    __slots__ = ("close", "kind", "newline", "parts", "spaced", "text")
+    __slots__ = ("items", "kind", "newline", "spaced", "text", "value")
 
-    def __init__(self, kind: str, text: str, spaced: bool = False, newline: bool = False) -> None:
+    def __init__(self, kind: str, text: str, items: list[Token] | None = None) -> None:
         self.kind = kind
-        self.text = text
-        self.spaced = spaced
-        self.newline = newline
-        self.close = -1
-        self.parts: tuple[str, str] = ("", "")
+        self.text = "" if kind in ("string", "pattern", "replace") else text
+        self.value = text
+        self.items = [] if items is None else items
+        self.spaced = self.newline = False
 
 
-def tokens(text: str, language: str) -> list[Token]:
-    """Return the tokens of ``text``."""
-    if language == "php" and "<?" in text:
-        inside = re.findall(r"<\?(?:php\b|(=))?(.*?)(?:\?>|\Z)", text, re.DOTALL)
-        text = ";\n".join(("echo " if shows else "") + code for shows, code in inside)
-    lexer = _Lexer(text, language)
-    lexer.run()
-    match_brackets(lexer.tokens)
-    return lexer.tokens
+_COMMA, _END = Token("operator", ","), Token("operator", ";")
 
 
-def match_brackets(found: list[Token], start: int = 0) -> None:
-    """Set ``close`` of every opening bracket from ``start`` on; an unclosed one ends with the code."""
-    stack: list[int] = []
-    for at in range(start, len(found)):
-        token = found[at]
-        if token.kind != "operator":
-            continue
-        if token.text in ("(", "[", "{", GROUP):
-            token.close = len(found)
-            stack.append(at)
-        elif token.text in (")", "]", "}", GROUP_END) and stack:
-            found[stack.pop()].close = at
+class Cursor:
+    """A position in a list of tokens, behind which a semicolon stands."""
+
+    __slots__ = ("at", "tokens")
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no tokens are left."""
+        return self.at >= len(self.tokens)
+
+    def peek(self, offset: int = 0) -> Token:
+        """Return the token at the cursor, or so many behind it."""
+        at = self.at + offset
+        return self.tokens[at] if 0 <= at < len(self.tokens) else _END
+
+    def take(self) -> Token:
+        """Return the token at the cursor, and go to the next."""
+        self.at += 1
+        return self.peek(-1)
+
+    def skip(self, text: str) -> bool:
+        """Go behind the token at the cursor if it is ``text``; return whether it is."""
+        is_there = self.peek().text == text
+        self.at += is_there
+        return is_there
+
+    def until(self, *texts: str, is_line: bool = False) -> list[Token]:
+        """Go to the next token with one of ``texts``, or to the next line; return the tokens in front of it."""
+        start = self.at
+        while not self.is_done and self.peek().text not in texts and not (is_line and self.peek().newline):
+            self.at += 1
+        return self.tokens[start : self.at]
 
 
 def unescape(text: str, language: str) -> str:
     """Resolve the escapes of a double-quoted string."""
 
     def replace(match: re.Match[str]) -> str:
-        hexadecimal, point, digits, other = match.groups()
-        if hexadecimal or point:
-            return _character(int(hexadecimal or point, 16))
-        if digits:
-            return _character(int(digits, 10)) if language == "lua" else _octal(digits)
-        return _ESCAPES.get(other, f"\\{other}" if language == "php" and other not in "\\$\"'`{" else str(other))
+        point, digits, other = match.groups()
+        if other:
+            return _ESCAPES.get(other, f"\\{other}" if language == "php" and other not in "\\$\"'`{" else str(other))
+        code = int(point, 16) if point else int(digits, 10 if language == "lua" or digits.strip("01234567") else 8)
+        return chr(code) if code < 0x110000 else "?"
 
     return _ESCAPE.sub(replace, text) if "\\" in text else text
 
 
-def _octal(digits: str) -> str:
-    octal = re.match(r"[0-7]*", digits)
-    length = octal.end() if octal is not None else 0
-    return (_character(int(digits[:length], 8)) if length else "") + digits[length:]
-
-
-def _character(code: int) -> str:
-    return chr(code) if code < 0x110000 else "?"
+@cache
+def load_language(name: str) -> dict[str, Any]:
+    """Return the table of a language in ``scripts.toml``."""
+    table: dict[str, Any] = load_tables(os.path.dirname(__file__))["scripts"][name]
+    return table
 
 
 @cache
-def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    never = r"(?!)"
-    return (
-        re.compile(_COMMENTS[language], re.DOTALL | re.MULTILINE),
-        re.compile(_NAMES.get(language, r"[^\W\d]\w*")),
-        re.compile(_VARIABLES.get(language, never)),
-        re.compile(_INSERTS.get(language, never)),
+def _patterns(language: str) -> list[re.Pattern[str]]:
+    """Return the patterns of a token where a value is expected and behind one, and that of code in strings."""
+    table = load_language(language)
+    insert = table["insert"].replace("INSIDE", _inside("{", "}"))
+    # No group may capture inside a possessive repetition: some versions of Python fail.
+    plain, back = r"\\.|[^\\%s]", re.sub(r"\((?!\?)", "(?:", insert) + "|"
+    double = back * (language != "node")
+    string = "|".join(rf"{q}(?:{code}{plain % q})*+(?:{q}|\Z)" for q, code in (('"', double), ("`", back), ("'", "")))
+    first = rf"(?P<space>\s+)|(?P<comment>{table['comment']})|(?P<string>{string})|"
+    last = rf"(?P<variable>{table['variable']})|(?P<name>{table['name']})|{_REST}"
+    always, values = (
+        "".join(f"(?P<{kind}>{table[key][kind]})|" for kind in table[key]) for key in ("quotes", "value_quotes")
     )
+    texts = (first + always + values + last, first + always + last, insert)
+    return [re.compile(each, re.DOTALL | re.MULTILINE) for each in texts]
 
 
-class _Lexer:
+class Lexer:
+    """The tokens of a code, in ``root``. ``is_cut``: not all of the code was looked at."""
+
     def __init__(self, text: str, language: str, depth: int = 0) -> None:
+        if language == "php" and "<?" in text and not depth:
+            inside = re.findall(r"<\?(?:php\b|(=))?(.*?)(?:\?>|\Z)", text, re.DOTALL)
+            text = ";\n".join(("echo " if shows else "") + code for shows, code in inside)
         self.text = text
         self.language = language
         self.depth = depth
-        self.tokens: list[Token] = []
-        self.at = 0
+        self.root = Token("group", "")
+        self.stack = [self.root]
+        self.at = self.count = 0
         self.spaced = self.newline = False
-        self.comment, self.name, self.variable, self.insert = _patterns(language)
-        self.line_end = self.body_end = -1  # of the line with a here-document, and of the document
+        self.is_cut = _TOO_DEEP.search(text) is not None
+        self.words: set[str] = set()
+        self.value, self.operator, self.insert = _patterns(language)
+        self.blocks = load_language(language)["blocks"]
+        while self.at < len(self.text) and not self.is_cut:
+            self._next()
+            if self.count > MOST_TOKENS:
+                self.is_cut = True
 
-    def add(self, kind: str, text: str) -> Token:
-        token = Token(kind, text, self.spaced, self.newline)
-        self.tokens.append(token)
+    def add(self, kind: str, text: str, items: list[Token] | None = None) -> None:
+        """Append a token to the open group."""
+        token = Token(kind, text, items)
+        token.spaced, token.newline = self.spaced, self.newline
+        self.stack[-1].items.append(token)
         self.spaced = self.newline = False
-        return token
+        self.count += 1
+        if kind in ("name", "string"):
+            self.words.update(re.findall(r"[\w-]+", text))
 
-    def run(self) -> None:
-        text, size = self.text, len(self.text)
-        while self.at < size and len(self.tokens) < MOST_TOKENS:
-            char = text[self.at]
-            if char.isspace():
-                self.spaced = True
-                self.newline = self.newline or char == "\n"
-                self.at = self.body_end if self.at == self.line_end else self.at + 1
-                continue
-            comment = self.comment.match(text, self.at) if char in "/#-=_" else None
-            if comment is not None and comment.end() > self.at and not self._is_sigil():
-                self.at, self.spaced = comment.end(), True
-                continue
-            if not (self._string(char) or self._special(char)):
-                self._plain()
+    def _next(self) -> None:
+        match = (self.operator if self.follows_value else self.value).match(self.text, self.at)
+        assert match is not None
+        kind, text, self.at = match.lastgroup or "", match[0], match.end()
+        if kind in ("space", "comment"):
+            self.spaced = True
+            self.newline = self.newline or "\n" in text
+        elif kind == "string":
+            self._string(text[0], text[1 : -1 if text[-1] == text[0] and len(text) > 1 else None])
+        elif kind in ("quote", "pattern"):
+            self._quote(text.strip().lstrip("%") or ("Q" if text else "m"))
+        elif kind == "heredoc":
+            self._heredoc(match)
+        elif kind in ("symbol", "long"):
+            self.add("string", match[f"{kind}_text"])
+        elif kind == "variable":
+            self.add(kind, "$" + text.lstrip("$#@%:"))
+        elif text in ("(", "[", "{"):
+            self._open(text)
+        elif text in (")", "]", "}"):
+            depth = next((at for at in range(len(self.stack) - 1, -1, -1) if self.stack[at].text in ("(", "[", "{")), 0)
+            del self.stack[depth or len(self.stack) :]
+        else:
+            self._word(kind, text)
 
-    def _is_sigil(self) -> bool:
-        """Whether a ``#`` belongs to a variable such as ``$#``."""
-        return self.language == "perl" and self.text[self.at - 1 : self.at] == "$"
+    def _word(self, kind: str, text: str) -> None:
+        items = self.stack[-1].items
+        if kind != "name" or (items and items[-1].text in (".", "->", "?.", "&.")):
+            self.add(kind, text)
+        elif text == "end" and self.stack[-1].text in self.blocks:
+            self.stack.pop()
+        elif text in self.blocks and self._is_block(text):
+            self._open(text)
+        else:
+            self.add(kind, (text.rpartition("\\")[2] or text).replace("::", "."))
 
-    def _plain(self) -> None:
-        for kind, pattern in (("variable", self.variable), ("name", self.name), ("number", _NUMBER)):
-            match = pattern.match(self.text, self.at)
-            if match is None or (kind == "variable" and match[0][0] == "%" and self.follows_value):
-                continue
-            self.at = match.end()
-            self.add(kind, match[0])
-            return
-        operator = _OPERATORS.match(self.text, self.at)
-        self.at = operator.end() if operator is not None else self.at + 1
-        self.add("operator", operator[0] if operator is not None else "")
+    def _open(self, text: str) -> None:
+        self.add("group", text)
+        self.stack.append(self.stack[-1].items[-1])
+
+    def _is_block(self, word: str) -> bool:
+        group = self.stack[-1]
+        if self.language == "ruby" and word == "do":  # that of `while x do` belongs to the loop
+            return group.text not in _RUBY_LOOPS or any(token.newline for token in group.items)
+        is_start = not group.items or self.newline or group.items[-1].text in (";", "=", "then", "else", "|")
+        return is_start or self.language == "lua"
 
     @property
     def follows_value(self) -> bool:
         """Whether an operator, not an operand, is expected here."""
-        if not self.tokens:
+        items = self.stack[-1].items
+        if not items or items[-1].kind == "operator":
             return False
-        last = self.tokens[-1]
-        if last.kind == "operator":
-            return last.text in (")", "]", "}", GROUP_END)
-        if last.kind != "name" or last.text not in _BEFORE_VALUE:
-            # `split /,/` and `puts %w(a)`: a space in front and none behind.
-            is_bare = last.kind == "name" and self.spaced and self.language in ("perl", "ruby")
-            return not (is_bare and not self.text[self.at + 1 : self.at + 2].isspace())
-        return False
+        if items[-1].kind != "name":
+            return True
+        # `split /,/` and `puts %w(a)`: a space in front and none behind.
+        is_bare = (
+            self.spaced and self.language in ("perl", "ruby") and not self.text[self.at + 1 : self.at + 2].isspace()
+        )
+        return items[-1].text not in _BEFORE_VALUE and not is_bare
 
-    def _string(self, char: str) -> bool:
-        """Read a quoted string."""
-        if char not in "\"'`":
-            return False
-        language = self.language
-        if char == "`" and language == "lua":
-            return False
-        body, self.at = self._delimited(self.at)
-        if char == "'" and language not in ("node", "lua"):
-            self.add("string", re.sub(r"\\([\\'])", r"\1", body))
-        elif char == "`" and language != "node":
+    def _string(self, mark: str, body: str) -> None:
+        if mark == "`" and self.language != "node":
             self._command(body)
+        elif mark == "'" and self.language not in ("node", "lua"):
+            self.add("string", re.sub(r"\\([\\'])", r"\1", body))
+        elif mark == "`" or (mark == '"' and self.language != "node"):
+            self._interpolated(body, is_template=mark == "`")
         else:
-            self._interpolated(body, inserts=char != "'" and (language != "node" or char == "`"))
-        return True
+            self.add("string", unescape(body, self.language))
 
     def _command(self, body: str) -> None:
         self.add("name", "`")
-        self.add("operator", "(")
+        self._open("(")
         self._interpolated(body)
-        self.add("operator", ")")
+        self.stack.pop()
 
-    def _delimited(self, at: int) -> tuple[str, int]:
-        """Return the text between the delimiter at ``at`` and the one that closes it, and where to go on."""
-        text, opening = self.text, self.text[at]
-        closing = _CLOSING.get(opening, opening)
-        depth, start = 1, at + 1
-        at = start
-        while at < len(text):
-            char = text[at]
-            if char == "\\":
-                at += 2
-                continue
-            if char == closing:
-                depth -= 1
-                if not depth:
-                    return text[start:at], at + 1
-            elif char == opening:
-                depth += 1
-            elif char in "#$@{" and opening != "'":
-                insert = self.insert.match(text, at)
-                if insert is not None and text[insert.end() : insert.end() + 1] == "{" and opening in '"`':
-                    at = self._delimited(insert.end())[1]
-                    continue
-            at += 1
-        return text[start:], len(text)
+    def _interpolated(self, body: str, *, is_template: bool = False) -> None:
+        """Add a string, or a template if code is inserted into it."""
+        items: list[Token] = []
+        start = 0
+        for match in self.insert.finditer(body):
+            code = next(filter(None, match.groups()), "")
+            if self.language in ("perl", "php") and re.fullmatch(r"\w+", code):
+                code = f"${code}"  # ${name}
+            before = body[start : match.start()]
+            if (len(before) - len(before.rstrip("\\"))) % 2 == 0 and code:
+                items += [Token("string", unescape(before, self.language)), self._nested(code)]
+                start = match.end()
+        last = Token("string", unescape(body[start:], self.language))
+        if items or is_template:
+            self.add("template", "", [*items, last])
+        else:
+            self.add("string", last.value)
 
-    def _interpolated(self, body: str, *, inserts: bool = True) -> None:
-        """Add a string, or the concatenation of its parts if code is inserted into it."""
-        pieces: list[tuple[str, str]] = []
-        at = start = 0
-        while inserts and at < len(body):
-            match = None if body[at] == "\\" else self.insert.match(body, at)
-            if match is None:
-                at += 2 if body[at] == "\\" else 1
-                continue
-            pieces.append(("string", body[start:at]))
-            at = match.end()
-            code = match[match.lastindex] if match.lastindex else ""
-            if body[at : at + 1] == "{":
-                inner, length = _Lexer(body[at:], self.language)._delimited(0)
-                code = inner.strip().removeprefix("[").removesuffix("]") if code == "@" else code + inner
-                if match[0] in ("$", "@") and self.language != "node" and re.fullmatch(r"\w+", inner):
-                    code = match[0] + inner  # ${name}
-                at += length
-            pieces.append(("code", code))
-            start = at
-        if not pieces:
-            self.add("string", unescape(body, self.language))
-            return
-        self.add("operator", GROUP)
-        for kind, piece in [*pieces, ("string", body[start:])]:
-            if kind == "string":
-                self.add("string", unescape(piece, self.language))
-            else:
-                self._nested(piece)
-            self.add("operator", JOIN)
-        self.tokens[-1].text = GROUP_END
+    def _nested(self, code: str) -> Token:
+        if self.depth >= _DEEPEST:
+            self.is_cut = True
+            return Token("string", "")
+        inner = Lexer(code, self.language, self.depth + 1)
+        self.count += inner.count
+        self.words |= inner.words
+        self.is_cut = self.is_cut or inner.is_cut
+        return Token("group", "(", inner.root.items)
 
-    def _nested(self, code: str) -> None:
-        if self.depth >= _DEEPEST:  # whatever it does, it counts as unknown code
-            self.tokens += [Token("name", "eval"), Token("operator", "("), Token("string", UNKNOWN)]
-            self.add("operator", ")")
-        elif len(self.tokens) < MOST_TOKENS:
-            inner = _Lexer(code, self.language, self.depth + 1)
-            inner.run()
-            self.add("operator", GROUP)
-            self.tokens.extend(inner.tokens)
-            self.add("operator", GROUP_END)
+    def _delimited(self) -> str:
+        """Go behind a delimited text; return it."""
+        match = _DELIMITED.match(self.text, self.at)
+        if match is None:
+            return ""
+        self.at = match.end()
+        return match[match.lastindex or 0]
 
-    def _special(self, char: str) -> bool:
-        """Read a pattern, a here-document or a quote that begins with a letter or a percent sign."""
-        language = self.language
-        if char == "<" and language in _HEREDOCS:
-            return self._heredoc()
-        if char == "[" and language == "lua":
-            match = _LONG_STRING.match(self.text, self.at)
-            if match is not None:
-                self.add("string", match[2])
-                self.at = match.end()
-            return match is not None
-        if char == "/" and language in ("node", "perl", "ruby") and not self.follows_value:
-            self._pattern()
-            return True
-        if char == "%" and language == "ruby" and not self.follows_value:
-            quote = _RUBY_QUOTE.match(self.text, self.at)
-            return quote is not None and self._quote(quote[1] or "Q", quote.end())
-        if language == "perl" and char in "qmsty":
-            last = self.tokens[-1].text if self.tokens else ""
-            quote = _PERL_QUOTE.match(self.text, self.at)
-            is_key = last in ("->", "{") and self.text[self.at + 1 : self.at + 2] == "}"
-            return quote is not None and not is_key and last != "->" and self._quote(quote[1], quote.end())
-        if char == ":" and language == "ruby":
-            symbol = re.compile(r":([^\W\d]\w*[?!]?)").match(self.text, self.at)
-            if (
-                symbol is not None
-                and self.text[self.at - 1 : self.at] != ":"
-                and not (self.follows_value and not self.spaced)
-            ):
-                self.at = symbol.end()
-                self.add("string", symbol[1])
-                return True
-        return False
-
-    def _pattern(self) -> None:
-        start = self.at
-        _, self.at = self._delimited(self.at)
-        flags = re.compile(r"[a-z]*").match(self.text, self.at)
-        self.at = flags.end() if flags is not None else self.at
-        self.add("pattern", self.text[start : self.at])
-
-    def _quote(self, name: str, at: int) -> bool:
-        body, self.at = self._delimited(at)
-        if name in ("q", "qq", "Q"):
-            if name == "q":
-                self.add("string", re.sub(r"\\(\W)", r"\1", body))
-            else:
-                self._interpolated(body)
+    def _quote(self, name: str) -> None:
+        """Add the token of ``q()``, ``%w()``, ``s///`` …, whose delimiter comes next."""
+        is_bracket = self.text[self.at : self.at + 1] in "([{<"
+        body = self._delimited()
+        if name == "q":
+            self.add("string", re.sub(r"\\(\W)", r"\1", body))
+        elif name in ("qq", "Q"):
+            self._interpolated(body)
         elif name in ("qw", "w", "W", "i", "I"):
-            brackets = ("(", ")") if name == "qw" else ("[", "]")
-            self.add("operator", brackets[0])
-            for word in body.split():
-                self.add("string", word)
-                self.add("operator", ",")
-            self.add("operator", brackets[1])
+            self.add("group", "[", [token for word in body.split() for token in (Token("string", word), _COMMA)])
+            self.words.update(body.split())
         elif name in ("qx", "x"):
             self._command(body)
-        elif name in ("s", "tr", "y"):
-            self._replace(name, body, at)
         else:
-            self.add("pattern", body)
-        return True
+            items = []
+            if name in ("s", "tr", "y"):
+                rest = self.text[self.at :]
+                self.at += len(rest) - len(rest.lstrip()) if is_bracket else -1
+                items = [Token("string", self._delimited())]
+            flags = re.match("[a-z]*", self.text[self.at : self.at + 20])
+            self.at += 0 if flags is None else flags.end()
+            items += [Token("string", name[0] + (flags[0] if flags else ""))]
+            items += [self._nested(items[0].value)] if name == "s" and "e" in items[-1].value else []
+            self.add("replace" if name in ("s", "tr", "y") else "pattern", body, items)
 
-    def _replace(self, name: str, pattern: str, at: int) -> None:
-        if self.text[at] in _CLOSING:
-            while self.text[self.at : self.at + 1].isspace():
-                self.at += 1
-            body, self.at = self._delimited(self.at) if self.at < len(self.text) else ("", self.at)
-        else:
-            body, self.at = self._delimited(self.at - 1)
-        flags = re.compile(r"[a-z]*").match(self.text, self.at)
-        self.at = flags.end() if flags is not None else self.at
-        self.add("replace", pattern).parts = (body, name[0] + (flags[0] if flags is not None else ""))
-        if name == "s" and flags is not None and "e" in flags[0]:
-            self.add("operator", ";")
-            self._nested(body)
-
-    def _heredoc(self) -> bool:
-        if self.language == "perl" and (stream := re.compile(r"<(?:STDIN)?>").match(self.text, self.at)):
-            self.at = stream.end()
-            self.add("name", "<STDIN>")
-            return True
-        match = _HEREDOCS[self.language].match(self.text, self.at)
-        if match is None or (self.language != "php" and self.follows_value and not self.spaced):
-            return False
-        end = match[2] or match[3] or match[4]
-        self.at = match.end()
-        if not self.at <= self.line_end:
-            newline = self.text.find("\n", self.at)
-            self.line_end = self.body_end = newline if newline >= 0 else len(self.text)
-        start = self.body_end + 1
-        stop = re.compile(rf"^[ \t]*{re.escape(end)}\b", re.MULTILINE).search(self.text, start)
-        body = self.text[start : stop.start() if stop is not None else len(self.text)]
-        self.body_end = stop.end() if stop is not None else len(self.text)
-        if match[1] == "~":
-            from textwrap import dedent
-
-            body = dedent(body)
-        if match[3]:
+    def _heredoc(self, match: re.Match[str]) -> None:
+        """Add the text of a here-document, and take it out of the code."""
+        start = self.text.find("\n", match.end()) + 1 or len(self.text)
+        end = match["double"] or match["single"] or match["bare"]
+        stop = re.compile(rf"^[ \t]*{re.escape(end)}\b|\Z", re.MULTILINE).search(self.text, start)
+        assert stop is not None
+        body = self.text[start : stop.start()]
+        self.text = self.text[:start] + self.text[stop.end() :]
+        if match["single"]:
             self.add("string", body)
         else:
             self._interpolated(body)
-        return True

@@ -1,40 +1,42 @@
 """JavaScript, Perl, Ruby, PHP and Lua: calls that run, touch or send something, with the arguments that are known.
 
-The scanner finds calls by the names of ``scripts.toml``, wherever they stand, and computes their arguments from
-literals, variables and a few functions. It follows no control flow.
+A script is walked through once, in the order of its text: constants are folded, calls are noted by the names of
+``scripts.toml``. All branches are taken; what they assign to a variable that has a value is not known afterwards. A
+function is walked where it is called, or at the end; the variable of a loop stands for all items of a known list.
 """
 
 from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
-from . import FILE, Found
-from .literals import joined
-from .script_calls import collect
-from .script_effects import Requests
-from .script_source import VALUES, Binding, Call, Context
-from .script_tokens import MOST_TOKENS
-from .script_values import Script
+from . import STDIN, Found
+from .script_calls import Calls
+from .script_tokens import Cursor, Token
+from .script_values import ALL_VARIABLES, Function, List, Reference, Table, flat, joined, replaced
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-_NETWORK = frozenset((NETWORK,))
-_RUNNERS = frozenset(("shell", "words", "argv", "eval"))
-_GLOBALS = frozenset(("globalThis", "global", "window", "this", "process", "_G", ""))
-# Calls beside which it is known what code prints.
-_QUIET = VALUES | {"print", "stdin", "variable", "argument"}
-# A computed method of these may run something.
-_OWNERS = frozenset(("", "Kernel", "Object", "self", "Process", "IO", "File", "FileUtils"))
+_DEEPEST = 40
+_MOST_STEPS = 20_000
+_LONGEST_STATEMENT = 50  # tokens in front of a `for`
+_ADDITIONS = frozenset("+= .= ..= <<".split())
+_ASSIGNMENTS = _ADDITIONS | frozenset("= ||= ??= //=".split())
+_DECLARATIONS = frozenset("my our local const let var await new async static scalar".split())
+# An expression ends in front of these.
+_STOPS = frozenset("if unless while until for foreach or and then end rescue else elsif as in of not".split())
+_KEYWORDS = _STOPS | frozenset(
+    "elseif switch case catch try finally begin when typeof throw return yield use global export from class"
+    " extends".split()
+)
+_ENDS = frozenset((",", ";", "=>", ":", "|"))
+_FUNCTIONS = frozenset("function sub fn def -> lambda proc".split())
+# Between a key and its value.
+_KEY_MARKS = {"node": (":",), "ruby": (":", "=>"), "php": ("=>",), "lua": ("=",), "perl": (), "awk": ()}
+_BARE_PHP = frozenset("echo print include include_once require require_once".split())
 _ENDLESS = re.compile(
     r"\b(while|until) *\(? *(1|true|fork|pcntl_fork|!0|0)\b|\bloop\b|\bfor *\( *; *;|\bredo\b|\bsetInterval\b"
 )
-_CONTROL = frozenset(
-    "if unless while until for foreach each times loop case switch function sub def => ? && ||".split()
-)
+_UNKNOWN = Data(UNKNOWN)
 
 
 def scan(
@@ -47,279 +49,348 @@ def scan(
 ) -> Found:
     """Find the effects of a script.
 
-    ``labels``: where its text comes from; ``arguments``: ``$0``, ``$1`` … of it; ``stdin``: what it reads, if that is
-    known; ``variables``: of the environment, as far as they are set for it.
+    ``labels``: the origin of its text; ``arguments``: ``$0``, ``$1`` … of it; ``stdin``: its input, if that is known;
+    ``variables``: the known variables of the environment.
     """
-    script = Script(text, language, Context(labels, arguments, variables or {}, stdin))
-    collect(script)
-    scanner = _Scanner(script)
-    scanner.run()
-    return scanner.found
+    walk = Walk(text, language, labels, variables or {})
+    walk.arguments = [Data(each, walk.own_value if UNKNOWN in each else NO_LABELS) for each in arguments]
+    if stdin is not None:
+        walk.stdin = Data(stdin, frozenset((STDIN,)))
+    found = walk.finished()
+    if walk.forks and _ENDLESS.search(text):
+        walk.effect("fork", Data())
+    output = joined(walk.printed)
+    is_sure = walk.is_sure and walk.printed and not found.doubts
+    found.output = output if is_sure else Data(UNKNOWN, output.labels | walk.own_value)
+    return found
 
 
-class _Scanner(Requests):
-    """Handlers of the kinds of calls in ``scripts.toml``."""
+class Walk(Calls):
+    """The state of the walk through a script."""
 
-    def run(self) -> None:
-        script = self.script
-        if script.size >= MOST_TOKENS:
-            self.doubt("the code is longer than what is looked at")
-        self._bind_topic()
-        for at, kind in self.kinds.items():
-            self.at = at
-            self.handle(kind, script.calls[at])
-        self._computed_names()
-        if "fork" in self.kinds.values() and _ENDLESS.search(" ".join(map(script.text, range(script.size)))):
-            self.effect("fork", Data())
-        if script.steps <= 0:
-            self.doubt("the code is nested or longer than what is looked at")
-        self.found.output = self.output()
+    steps = _MOST_STEPS
 
-    def handle(self, kind: str, call: Call) -> None:
-        """Add the effects of a call."""
-        handler = _HANDLERS.get(kind)
-        if handler is not None:
-            handler(self, call)
-        elif kind.startswith("program_"):
-            self.program_named(kind.removeprefix("program_"), call)
+    def finished(self) -> Found:
+        """Walk through the script; return the effects."""
+        self.run(self.lexer.root.items)
+        while self.pending:
+            self.invoke(self.pending.popitem()[1], [])
+        if self.lexer.is_cut:
+            self.too_much()
+        return self.found
 
-    def _bind_topic(self) -> None:
-        """Bind Perl's ``$_`` to the files that are walked and to the input."""
-        for at, kind in self.kinds.items():
-            call = self.script.calls[at]
-            if kind == "walk" and self.language == "perl":
-                for name in ("$_", "$File::Find::name"):
-                    self.script.bindings.setdefault(name, []).append(Binding(0, "=", call.start, call.stop))
+    def run(self, tokens: list[Token]) -> Data:
+        """Walk through statements; return the value of the last one."""
+        value = Data()
+        code = Cursor(tokens)
+        while not code.is_done:
+            value = self.statement(code) or value
+        return value
 
-    def _computed_names(self) -> None:
-        """Doubt calls of computed names, ``cp["ex" + "ec"](…)`` or ``$f(…)``, and runners that are passed on."""
-        script = self.script
-        runs = any(word in script.kinds for word in ("execSync", "execute"))
-        for at in range(script.size):
-            name, behind = script.text(at), script.text(at + 1) + script.text(at + 2)
-            kinds = [kind for _, kind in script.kinds.get(name, ())]
-            if behind in (".call", ".apply", ".bind", ")(") and not _RUNNERS.isdisjoint(kinds):
-                self.doubt("a function that runs something is passed on")
-            elif name == "eval" and script.text(at - 1) + behind[:1] == "()":  # .then(eval)
-                self.found.codes.append((self.language, Data(UNKNOWN, _NETWORK if self.is_online else self.own)))
-            elif name == "[" and self.language in ("node", "lua") and script.text(script.tokens[at].close + 1) == "(":
-                owner = script.text(at - 1)
-                if owner in _GLOBALS or (owner in (")", "]", "os", "io", "cp") and runs):
-                    self.doubt("something that is not known is called")
-            elif self.language == "php" and script.kind(at) == "variable" and behind[:1] == "(":  # noqa: SIM102
-                if name not in script.functions and not script.is_member(at):
-                    self.doubt("something that is not known is called")
-
-    def output(self) -> Data:
-        """What the code prints, if it only prints."""
-        script = self.script
-        printing = [at for at, kind in self.kinds.items() if kind == "print"]
-        labels = NO_LABELS
-        pieces = []
-        sure = bool(printing) and not any(script.text(at) in _CONTROL for at in range(script.size))
-        sure = sure and _QUIET.issuperset(self.kinds.values()) and not self.found.doubts
-        for at in printing:
-            call = script.calls[at]
-            values = script.items(call.arguments) if call.arguments else [self.texts(call)]
-            labels = labels.union(*(item.labels for item in values[0]))
-            sure = sure and len(values) == 1 and not (len(call.arguments) > 1 and "%" in values[0][0].text)
-            separator = {"node": " ", "lua": "\t", "ruby": "\n"}.get(self.language, "")
-            text = separator.join(item.text for item in values[0])
-            ends = call.name in ("log", "puts", "say", "p") or (call.name == "print" and self.language == "lua")
-            pieces.append(text + "\n" if ends and not text.endswith("\n") else text)
-        return Data("".join(pieces) if sure else UNKNOWN, labels | (self.own if not sure else NO_LABELS))
-
-    def run_shell(self, call: Call) -> None:
-        for data in self.texts(call):
-            self.shell(data)
-
-    def run_words(self, call: Call) -> None:
-        """One text is a command line, several are words."""
-        parts = self.plain(call)[: 1 if self.language == "php" else None]
-        if len(parts) > 1 and call.name == "popen":  # without the mode
-            parts = parts[:-1]
-        if len(parts) != 1:
-            for words in self.script.items(parts) if parts else ():
-                self.program(words)
-            return
-        for value in self.script.evaluate(*parts[0]):
-            if self.language == "perl" and isinstance(value, list) and len(value) == 1:
-                value = value[0]
-            if isinstance(value, Data) and self.script.text(parts[0][0]) != "*":
-                self.shell(value)
-            else:
-                self.program(value if isinstance(value, list) else [value])
-
-    def run_argv(self, call: Call) -> None:
-        """A program and a list of its arguments."""
-        options = [part for part in (self.option(call, "cmd"), self.option(call, "args")) if part is not None]
-        parts = [*self.plain(call)[:2], *options]
-        if self.language == "perl":
-            parts = call.arguments[2:] if call.name == "open2" else call.arguments[3:]
-        for words in self.script.items(parts):
-            if self.is_set(call, "shell") or (call.name.startswith("execa") and len(words) == 1):
-                self.shell(joined(words, " "))
-            else:
-                self.program(words)
-
-    def run_code(self, call: Call) -> None:
-        if not call.arguments or self.script.text(call.arguments[0][0]) in ("{", "function", "(", "async", "sub"):
-            return
-        if self.script.text(call.arguments[0][0] + 1) == "=>":
-            return
-        for data in self.texts(call, len(call.arguments) - 1 if call.name in ("Function", "create_function") else 0):
-            if call.name.startswith("set") and not data.labels and not data.is_known:
-                continue  # the name of a function
-            if data.text == UNKNOWN and not data.labels and not self.is_online:
-                self.doubt("a text that is not known is run as code")
-                continue
-            fetched = _NETWORK if self.is_online and not data.is_known else NO_LABELS
-            self.found.codes.append((self.language, Data(data.text, data.labels | self.own | fetched)))
-
-    def run_file(self, call: Call) -> None:
-        for data in self.texts(call):
-            if "://" in data.text:
-                self.effect("run", data, labels=_NETWORK)
-            elif data.text.startswith("data:"):
-                self.found.codes.append((self.language, Data(UNKNOWN, data.labels)))
-            elif data.labels or (data.is_known and call.name in ("load", "dofile", "loadfile", "do")):
-                self.effect("run", data, labels=data.labels)
-
-    def run_named(self, call: Call) -> None:
-        """A function that is called by its name: one that runs or deletes is a doubt."""
-        script = self.script
-        if not call.arguments:
-            return
-        start, stop = call.arguments[0]
-        last = script.tokens[stop - 1]
-        is_name = (last.kind == "string" and stop - start == 1) or (
-            last.kind == "name" and self.language in ("node", "lua")
-        )
-        kinds = [kind for _, kind in script.kinds.get(last.text, ())] if is_name else []
-        is_computed = not is_name and last.text not in ("}", ")") and call.owner in _OWNERS
-        if is_computed or (kinds and not VALUES.issuperset(kinds)):
-            self.doubt("something that is not known is called")
-
-    def program_named(self, program: str, call: Call) -> None:
-        """A function that does what a program of this name does."""
-        for words in self.script.items(self.plain(call)):
-            if program in ("chmod", "kill", "chown") and self.language in ("node", "php"):
-                words = words[1:2] + words[:1]
-            if program == "kill" and words:
-                words = [Data(f"-{words[0].text.lstrip('-')}"), *words[1:]]
-            if program == "chmod" and words:
-                words[0] = Data(re.sub(r"^0o?(?=\d)", "", words[0].text))
-            self.program([Data(program), *([Data("-R")] if call.name.endswith("_R") else []), *words])
-
-    def delete(self, call: Call, *, recursive: bool = False) -> None:
-        recursive = recursive or self.is_set(call, "recursive")
-        parts = self.plain(call)
-        values = self.script.items(parts) if parts else [self.texts(call)]
-        for path in (item for items in values for item in items):
-            if not path.text.isdecimal():
-                self.effect("delete", path, recursive=recursive)
-
-    def delete_tree(self, call: Call) -> None:
-        self.delete(call, recursive=True)
-
-    def write(self, call: Call, *, append: bool = False) -> None:
-        options = {token.text for part in call.arguments[2:] for token in self.script.tokens[slice(*part)]}
-        append = append or not options.isdisjoint(("FILE_APPEND", "a"))
-        contents = self.texts(call, 1)
-        content = contents[0] if len(contents) == 1 else Data(UNKNOWN)
-        for path in self.texts(call):
-            self.effect("write", path, labels=content.labels, method="append" if append else "")
-            if path.is_known and len(call.arguments) > 1:
-                self.found.files[path.text] = Data(UNKNOWN, content.labels) if append else content
-
-    def append(self, call: Call) -> None:
-        self.write(call, append=True)
-
-    def read(self, call: Call) -> None:
-        for path in self.texts(call):
-            if path.text.startswith("|"):
-                self.shell(Data(path.text[1:], path.labels))
-            elif "://" in path.text and not path.text.startswith(("file://", "php://")):
-                self.request(call)
-            elif path.text not in ("0", "/dev/stdin") and not path.text.startswith("php://"):
-                self.effect("read", path)
-
-    def open(self, call: Call) -> None:
-        """Open a file or, in Perl and Ruby, a command."""
-        modes = [data.text.strip() for data in self.texts(call, 1)] if len(call.arguments) > 1 else ["r"]
-        if self.language == "perl":
-            self._open_perl(call, modes[0])
-            return
-        mode = modes[0]
-        for path in self.texts(call):
-            if path.text.startswith("|") or "://" in path.text or mode[:1] in ("r", UNKNOWN, "{") or mode.isdecimal():
-                self.read(call)
-            else:
-                self.effect("write", path, method="" if mode.startswith("w") else "append")
-
-    def _open_perl(self, call: Call, mode: str) -> None:
-        if len(call.arguments) > 2:
-            if mode in ("-|", "|-"):
-                parts = call.arguments[2:]
-                for words in self.script.items(parts):
-                    self.program(words) if len(words) > 1 else self.shell(words[0])
-                return
-            paths = self.texts(call, 2)
+    def statement(self, code: Cursor) -> Data | None:
+        """Walk through a statement; return its value, if it has one."""
+        token, following = code.peek(), code.peek(1)
+        is_word = token.kind == "name"
+        if token.kind == "group" and token.text not in ("(", "[") and token.text not in _FUNCTIONS:
+            return self.block(code.take().items)
+        if is_word and token.text in ("for", "foreach"):
+            code.take()
+            self.loop(code)
+        elif is_word and following.text == "as":
+            code.at += 3
+            self.variables[code.peek(-1).text] = Reference(token.text)  # import {exec as run}
+        elif (token.kind == "operator" and token.text != "->") or (is_word and token.text in _KEYWORDS):
+            code.take()
+            self.is_sure = self.is_sure and token.text in (";", ",", "use", "from")
+            if is_word and following.text == "(":  # a condition
+                self.items(code.take().items)
         else:
-            paths = [Data(mode.lstrip("+<> "), each.labels) for each in self.texts(call, 1)]
-            if mode.startswith("|") or mode.endswith("|"):
-                self.shell(Data(mode.strip("| "), paths[0].labels))
-                return
-        if "&" in mode or mode == "-":
+            if self.language == "perl":
+                self.bind_modifier(Cursor(code.tokens[code.at : code.at + _LONGEST_STATEMENT]))
+            return self.expression(code)
+        return None
+
+    def bind_modifier(self, code: Cursor) -> None:
+        """Bind ``$_`` to the list behind a statement: ``unlink for @files``."""
+        code.until(";", "for", "foreach")
+        if code.take().kind == "name":
+            self.variables["$_"] = List(flat([self.expression(code)]))
+
+    def block(self, tokens: list[Token]) -> Data:
+        """Walk through statements that may run once, often or never."""
+        self.branches += 1
+        self.depth += 1
+        value = self.run(tokens) if self.depth < _DEEPEST else self.too_much()
+        self.depth -= 1
+        self.branches -= 1
+        return value
+
+    def invoke(self, function: Function, arguments: list[Data]) -> None:
+        """Walk through the body of a function with its parameters bound."""
+        self.pending.pop(id(function), None)
+        if any(each is function for each in self.open):
             return
-        for path in paths:
-            writes = mode.startswith((">", "+"))
-            self.effect("write" if writes else "read", path, method="append" if mode.startswith(">>") else "")
+        names = dict.fromkeys(function.names, _UNKNOWN) | dict(zip(function.names, arguments, strict=False))
+        outer = {name: self.variables.get(name, _UNKNOWN) for name in names}
+        self.variables |= names
+        self.open.append(function)
+        self.block(function.body)
+        self.open.pop()
+        self.variables |= outer
 
-    def move(self, call: Call) -> None:
-        for path in self.texts(call):
-            self.effect("delete", path)
-            for target in self.texts(call, 1):
-                self.effect("write", target, labels=frozenset((FILE + path.text,)))
+    def too_much(self) -> Data:
+        """Note that not all of the code is looked at."""
+        self.doubt("the code is nested or longer than what is looked at")
+        return _UNKNOWN
 
-    def copy(self, call: Call) -> None:
-        for path in self.texts(call):
-            is_page = "://" in path.text
-            self.effect("receive" if is_page else "read", path)
-            for target in self.texts(call, 1):
-                self.effect("write", target, labels=_NETWORK if is_page else frozenset((FILE + path.text,)))
+    def loop(self, code: Cursor) -> None:
+        """Give a value to the variable of a loop, whose body follows: all items of a list, as it runs with each."""
+        self.is_sure = False
+        is_group = code.peek().text == "("
+        head = Cursor(code.take().items) if is_group else code
+        texts = [each.text for each in head.tokens[head.at : head.at + 12]]
+        if "as" in texts:
+            value = self.expression(head)
+            names = [each.text for each in head.tokens if each.kind == "variable"][-1:]
+        else:
+            mark = next((each for each in ("of", "in") if each in texts), "(")
+            names = [each.text for each in head.until(mark, ";") if each.kind in ("name", "variable")][-1:]
+            head.at += mark != "("
+            value = self.expression(head)
+        self.variables.update(dict.fromkeys(names or ["$_"], List(flat([value]))))
 
-    def change_folder(self, call: Call) -> None:
-        for path in self.texts(call):
-            if path.is_known and path.text:
-                is_block = self.script.text(call.stop) == "{"
-                stop = self.script.tokens[call.stop].close if is_block else self.script.size
-                self.folders.append((call.at, stop, path.text))
+    def expression(self, code: Cursor) -> Data:
+        """Return the value of the expression at the cursor."""
+        self.steps -= 1
+        if self.steps < 0 or self.depth > _DEEPEST:
+            code.at = len(code.tokens)
+            return self.too_much()
+        self.depth += 1
+        start = code.at
+        while code.peek().kind == "name" and code.peek().text in _DECLARATIONS:
+            code.take()
+        target, operator = code.peek(), code.peek(1)
+        is_assigned = operator.kind == "operator" and target.kind in ("name", "variable", "group")
+        if is_assigned and operator.text in _ASSIGNMENTS and (operator.text != "<<" or self.language == "ruby"):
+            code.at += 2
+            value = self.expression(code)
+            self.assign(target, operator.text, value)
+        else:
+            value = self.operation(code)
+        self.depth -= 1
+        code.at = max(code.at, start + 1)
+        return value
 
-    def unknown_effect(self, _call: Call) -> None:
-        self.doubt("a system call by its number, or a foreign function, is called")
+    def operation(self, code: Cursor) -> Data:
+        """Return the value of operands and the operators between them."""
+        first = code.peek()
+        value = self.operand(code)
+        while code.peek().kind == "operator" and code.peek().text not in _ENDS:
+            text = code.take().text
+            if text == "=~" and code.peek().kind == "replace":
+                value = self.change(first, code.take())
+            elif text == "?":
+                value = Data(UNKNOWN, self.expression(code).labels)
+                value = Data(UNKNOWN, value.labels | self.expression(code).labels) if code.skip(":") else value
+            else:
+                other = self.operand(code)
+                is_joined = text in self.table["concat"]
+                value = joined([value, other]) if is_joined else Data(UNKNOWN, value.labels | other.labels)
+        return value
 
+    def assign(self, target: Token, operator: str, value: Data) -> None:
+        """Assign to a name, or to the names in brackets."""
+        if target.kind == "group":
+            code = Cursor(target.items)
+            for at in range(len(target.items)):
+                part = [token.text for token in code.until(",") if token.kind in ("name", "variable")]
+                code.take()
+                if part:
+                    key = part[0] if target.text == "{" else str(at)
+                    is_plain = type(value) is Data and value is not ALL_VARIABLES
+                    self.variables[part[-1]] = value if is_plain else self.index(value, key)
+            return
+        old = self.variables.get(target.text)
+        if operator in _ADDITIONS:
+            value = joined([old or Data(), value])
+        if old is not None and self.branches:
+            value = Data(UNKNOWN, old.labels | value.labels)
+        self.variables[target.text] = value
 
-_HANDLERS: dict[str, Callable[[_Scanner, Call], None]] = {
-    "shell": _Scanner.run_shell,
-    "words": _Scanner.run_words,
-    "argv": _Scanner.run_argv,
-    "eval": _Scanner.run_code,
-    "source": _Scanner.run_file,
-    "call": _Scanner.run_named,
-    "delete": _Scanner.delete,
-    "delete_tree": _Scanner.delete_tree,
-    "write": _Scanner.write,
-    "append": _Scanner.append,
-    "read": _Scanner.read,
-    "open": _Scanner.open,
-    "move": _Scanner.move,
-    "copy": _Scanner.copy,
-    "chdir": _Scanner.change_folder,
-    "get": _Scanner.request,
-    "post": _Scanner.post,
-    "request_delete": _Scanner.request_delete,
-    "socket": _Scanner.socket,
-    "send_on": _Scanner.send_on,
-    "doubt": _Scanner.unknown_effect,
-}
+    def change(self, target: Token, token: Token) -> Data:
+        """Apply ``s///`` or ``tr///`` to a variable, that of ``(my $x = …)`` too."""
+        name = next((each.text for each in target.items if each.kind == "variable"), target.text)
+        new, flags, *codes = token.items
+        self.variables[name] = replaced(self.variables.get(name, _UNKNOWN), token.value, new.value, flags.value)
+        for code in codes:
+            self.run(code.items)
+        return self.variables[name]
+
+    def operand(self, code: Cursor) -> Data:
+        """Return the value of an operand with its members, indexes and calls."""
+        before = ""
+        while (code.peek().kind == "operator" and code.peek().text not in _ENDS) or code.peek().text in _DECLARATIONS:
+            if code.peek().text == "->" and self.language == "ruby":
+                break
+            before = code.take().text
+        token = code.peek()
+        if token.text in _ENDS or (token.kind == "name" and token.text in _STOPS):
+            return _UNKNOWN
+        value: Data = self.function(code) or _UNKNOWN
+        if value is not _UNKNOWN:
+            return self.postfix(code, value)
+        code.take()
+        if token.kind in ("string", "number"):
+            value = Data(token.value, self.own_value if UNKNOWN in token.value else NO_LABELS)
+        elif token.kind == "template":
+            value = joined([self.operand(Cursor([each])) for each in token.items])
+        elif token.kind == "pattern":
+            value = Reference("RegExp")
+        elif token.kind == "replace":
+            value = self.change(Token("variable", "$_"), token)
+        elif token.kind == "group":
+            value = self.group(token, is_content=before in ("@", "$", "%"))
+        elif token.kind in ("name", "variable"):
+            return self.reference(token.text) if before == "&" else self.named(code, self.reference(token.text))
+        return self.postfix(code, value)
+
+    def group(self, group: Token, *, is_content: bool = False) -> Data:
+        """Return the value of ``(…)``, ``[…]``, ``{…}`` or a block."""
+        if group.text not in ("(", "[", "{"):
+            return self.block(group.items)
+        values = self.items(group.items)
+        if len(values) == 1 and (isinstance(values[0], Table) or is_content):
+            return values[0]
+        if group.text == "{" and self.language not in ("perl", "lua"):
+            table: dict[str, Data] = {}
+            for at, value in enumerate(values):
+                table |= value.items if isinstance(value, Table) else {str(at): value}
+            return Table(table)
+        if group.text != "(" or (len(values) != 1 and self.language in ("perl", "lua", "ruby")):
+            return List(values, "," if self.language == "node" else " ")
+        return values[-1] if values else Data()
+
+    def items(self, tokens: list[Token]) -> list[Data]:
+        """Return the values between commas, with the options among them as one table."""
+        return self.listed(Cursor(tokens))
+
+    def listed(self, code: Cursor, *, is_bare: bool = False) -> list[Data]:
+        """Return the values from the cursor on. ``is_bare``: they end where no comma follows."""
+        values: list[Data] = []
+        table: dict[str, Data] = {}
+        while not code.is_done:
+            token, following = code.peek(), code.peek(1)
+            if token.kind == "operator" and token.text in _ENDS:
+                if is_bare and token.text not in (",", "=>"):
+                    break
+                code.take()
+            elif is_bare and (values or table) and code.peek(-1).text not in (",", "=>"):
+                break
+            elif following.text == "=>" and token.kind == "name" and self.language == "perl":
+                values.append(Data(code.take().text))
+            elif following.kind == "operator" and following.text in _KEY_MARKS[self.language]:
+                code.at += 2
+                table[token.value] = self.expression(code)
+            else:
+                value = self.expression(code)
+                is_spread = token.text in ("...", "*", "**") and isinstance(value, List)
+                values += flat([value]) if is_spread else [value]
+        return [*values, Table(table)] if table else values
+
+    def function(self, code: Cursor) -> Function | None:
+        """Return the function that is defined at the cursor."""
+        token, following = code.peek(), [code.peek(1).text, code.peek(2).text]
+        is_group = token.kind == "group" and token.text in _FUNCTIONS
+        is_arrow = self.language == "node" and following[0] == "=>"
+        is_method = self.language == "node" and following == ["(", "{"] and token.text not in _KEYWORDS
+        if not (is_group or is_arrow or is_method or token.text in _FUNCTIONS):
+            return None
+        inner = Cursor(token.items) if is_group else code
+        code.at += not is_arrow
+        has_name = not is_method and not is_arrow and inner.peek().kind == "name"
+        name = inner.take().text.rpartition(".")[2] if has_name else ""
+        names: list[str] = []
+        if is_arrow or inner.peek().text == "(":
+            head = inner.take()
+            names = [each.text for each in [head, *head.items] if each.kind in ("name", "variable")]
+        while inner.peek().text in ("use", ":", "=>") or (inner.peek().text == "(" and not is_group):
+            inner.take()
+        is_block = is_group or inner.peek().text in ("{", "do")
+        body = inner.until(",", ";") if not is_block else inner.tokens[inner.at :] if is_group else inner.take().items
+        return self.defined(names, body, name)
+
+    def defined(self, names: list[str], body: list[Token], name: str = "") -> Function:
+        """Return a function, and note it under its name."""
+        inner = Cursor(body)
+        if self.language == "ruby" and inner.skip("|"):  # |a, b|
+            names = [each.text for each in inner.until("|") if each.kind == "name"]
+            inner.take()
+        function = Function(["$_"] if self.language == "perl" else names, inner.tokens[inner.at :])
+        self.pending[id(function)] = function
+        self.steps -= len(body) // 50  # `a => b => c` has a body inside a body
+        if name:
+            self.variables[name] = function
+        return function
+
+    def postfix(self, code: Cursor, value: Data) -> Data:
+        """Return the value of the members, indexes and calls behind an operand."""
+        while not code.is_done:
+            token = code.peek()
+            is_member = token.kind == "operator" and token.text in self.table["members"]
+            if token.newline and self.language == "ruby" and not is_member:
+                break
+            is_close = is_member or not token.spaced or self.language not in ("perl", "ruby")
+            if is_member:
+                code.take()
+                token = code.peek()
+                if token.kind != "group":
+                    return self.named(code, self.index(value, code.take().text), is_member=True)
+            if token.kind != "group" or (token.text == "{" and self.language != "perl") or token.text not in "([{":
+                break
+            if token.text == "(":
+                return self.called(code, value, self.items(code.take().items))
+            if not is_close:
+                break
+            is_word = token.text == "{" and [each.kind for each in token.items] == ["name"]
+            key = token.items[0].text if is_word else joined(self.items(token.items)).text
+            value = self.index(value, key)
+            code.take()
+        return value
+
+    def named(self, code: Cursor, value: Data, *, is_member: bool = False) -> Data:
+        """Continue behind a name: a call, perhaps without parentheses, or another operand."""
+        language, token = self.language, code.peek()
+        name = value.name.rpartition(".")[2] if isinstance(value, Reference) else ""
+        is_constant = language == "ruby" and name[:1].isupper()
+        is_known = (name in self.kinds and not is_constant) or (isinstance(value, Function) and not is_member)
+        is_tagged = language == "node" and is_known and token.kind == "template"
+        if is_tagged or (language == "lua" and name and (token.kind == "string" or token.text == "{")):
+            return self.called(code, value, self.items([code.take()]))
+        has_bare = language in ("perl", "ruby") or (language == "php" and name in _BARE_PHP)
+        is_call = is_known or (is_member and language != "php" and not is_constant)
+        has_parentheses = token.text == "(" and (language != "ruby" or not token.spaced)
+        if has_parentheses or not has_bare or token.text in ("=>", "=", ":") or not is_call:
+            return self.postfix(code, value)
+        arguments: list[Data] = []
+        if language == "perl" and token.text == "{" and not is_member:
+            arguments = [self.defined([], code.take().items)]
+        if self.starts_operand(code) and not (is_member and language == "perl"):
+            arguments += self.listed(code, is_bare=True)
+        return self.called(code, value, arguments)
+
+    def called(self, code: Cursor, value: Data, arguments: list[Data]) -> Data:
+        """Call a function with the block of Ruby that follows, and continue behind that."""
+        if self.language == "ruby" and code.peek().text in ("{", "do") and not code.peek().newline:
+            arguments = [*arguments, self.defined([], code.take().items)]
+        return self.postfix(code, self.call(value, arguments))
+
+    def starts_operand(self, code: Cursor) -> bool:
+        """Whether an argument without parentheses begins at the cursor."""
+        token = code.peek()
+        if token.newline and self.language == "ruby":
+            return False
+        if token.kind == "operator":
+            return token.spaced and token.text not in _ENDS - {":"} and not code.peek(1).spaced
+        if token.kind == "group":
+            return token.text in ("(", "[") and token.spaced
+        return token.kind != "name" or token.text not in _STOPS

@@ -40,11 +40,13 @@ class ToolAllowlist(Guard):
         self._globs: list[str] = []
         self._tests: list[Callable[[str], Any]] = []
         for text in texts("tools", tools):
-            if not _ONLY_IN_EXPRESSIONS.isdisjoint(text) and not _is_list_of_names(text):
+            words = text.replace("|", " ").replace(",", " ").split()
+            # Where every word is a name, a dot is just a dot.
+            if not _ONLY_IN_EXPRESSIONS.isdisjoint(text) and not all(map(is_trusted_name, words)):
                 self._tests.append(_whole_name_test(text, source))
             else:
-                self._globs.extend(word for word in _words(text) if not is_trusted_name(word))
-                self._names.update(word for word in _words(text) if is_trusted_name(word))
+                self._globs.extend(word for word in words if not is_trusted_name(word))
+                self._names.update(word for word in words if is_trusted_name(word))
         self._message = message
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - one signature for all guards
@@ -64,27 +66,14 @@ class ToolAllowlist(Guard):
         return all(self._permits_kind(kind, call.name) for kind in kinds)
 
     def _permits_name(self, name: str) -> bool:
-        if not is_trusted_name(name):
-            return False
-        return (
-            name in self._names
-            or any(fnmatchcase(name, glob) for glob in self._globs)
-            or any(test(name) is True for test in self._tests)
-        )
+        if name in self._names or not is_trusted_name(name):
+            return name in self._names
+        return any(fnmatchcase(name, glob) for glob in self._globs) or any(test(name) is True for test in self._tests)
 
     def _permits_kind(self, kind: str, name: str) -> bool:
         claude = CLAUDE_NAMES.get(kind, ())
         # Where the tool itself goes by Claude Code's names, "Grep" is that tool and not its sibling "Glob".
         return kind in self._names or (name not in claude and not self._names.isdisjoint(claude))
-
-
-def _words(text: str) -> list[str]:
-    return text.replace("|", " ").replace(",", " ").split()
-
-
-def _is_list_of_names(text: str) -> bool:
-    """Whether every word is a name: a dot in it is then just a dot."""
-    return all(map(is_trusted_name, _words(text)))
 
 
 def _whole_name_test(text: str, source: str) -> Callable[[str], Any]:

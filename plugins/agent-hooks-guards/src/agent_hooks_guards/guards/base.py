@@ -38,25 +38,17 @@ class Guard:
         return self.judge(ctx, ctx.tool_call)
 
     def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
-        """Judge ``call``."""
-        raise NotImplementedError
+        """Judge ``call``: by default, deny or ask if there are objections."""
+        return outcome(self.objections(ctx, call))
+
+    def objections(self, ctx: HookContext, call: ToolCall) -> Iterable[Objection]:  # noqa: ARG002 - for guards to override
+        """Return the objections to ``call``."""
+        return ()
 
     @hookimpl(priority=GUARD, mode="gate", on_failure="closed")
     def before_tool_use(self, ctx: HookContext) -> HookOutcome | None:
         """Judge the call before it is made."""
         return self.execute(ctx)
-
-
-class ObjectingGuard(Guard):
-    """A guard that collects objections to a call."""
-
-    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
-        """Deny or ask if there are objections to ``call``."""
-        return outcome(self.objections(ctx, call))
-
-    def objections(self, ctx: HookContext, call: ToolCall) -> Iterable[Objection]:
-        """Return the objections to ``call``."""
-        raise NotImplementedError
 
 
 class RunGuard:

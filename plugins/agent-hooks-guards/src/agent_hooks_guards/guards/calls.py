@@ -35,6 +35,8 @@ _LANGUAGES = {
     **dict.fromkeys(("node", "nodejs", "javascript", "js", "typescript", "ts", "deno", "bun"), "node"),
     **{name: name for name in ("ruby", "perl", "php", "lua", "julia", "go", "rust", "java")},
 }
+# A line of a notebook with a command for a shell, or other magic; its result may be assigned.
+_MAGIC = r"^([ \t]*)(?:[\w, ]+=[ \t]*)?(?:!+(.*)|%(?:(?:sx|system) (.*)|.*))$"
 _NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
 # Tools with these words in their names look something up and run nothing.
 _LOOKUP_NAMES = frozenset("search find lookup docs documentation explain describe format lint review".split())
@@ -97,50 +99,35 @@ def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
 @lru_cache(maxsize=16)  # several guards ask about one call
 def _notebook_cell(code: str, language: str) -> list[tuple[str, str]]:
     """Return the code of a notebook cell, and its command lines; without ``language`` it may not be Python."""
-    import ast
-    from warnings import catch_warnings, simplefilter
+    import re
 
     first, _, rest = code.lstrip().partition("\n")
     if first.startswith("%%"):
         magic = (first[2:].split() or [""])[0]
         return [(rest, "sh" if magic in ("script", "system", "sx") else _LANGUAGES.get(magic, "python"))]
-    found = []
+    if _is_python(code):
+        # `require('fs').rmSync('/')` is valid in both languages.
+        is_both = not language and any(name in code for name in _NODE_NAMES)
+        return [*([(code, "node")] if is_both else []), (code, "python")]
+    commands = re.findall(_MAGIC, code, re.MULTILINE)
+    if not commands:
+        return [(code, language or "node")]
+    # Each magic line becomes `pass`, so that its block stays valid.
+    plain = re.sub(_MAGIC, r"\1pass", code, flags=re.MULTILINE)
+    return [("\n".join(filter(None, (shell or magic for _, shell, magic in commands))), "sh"), (plain, "python")]
+
+
+def _is_python(code: str) -> bool:
+    import ast
+    from warnings import catch_warnings, simplefilter
+
     try:
         with catch_warnings():
             simplefilter("ignore")
             ast.parse(code)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        lines = code.split("\n")
-        magics = {number: line for number, text in enumerate(lines) if (line := _magic_in(text)) is not None}
-        if magics:
-            found.append(("\n".join(filter(None, magics.values())), "sh"))
-            # Each magic line becomes `pass`, so that its block stays valid.
-            code = "\n".join(_indented_pass(line) if number in magics else line for number, line in enumerate(lines))
-        elif not language:
-            language = "node"
-    else:
-        # `require('fs').rmSync('/')` is valid in both languages.
-        if not language and any(name in code for name in _NODE_NAMES):
-            found.append((code, "node"))
-    return [*found, (code, language or "python")]
-
-
-def _magic_in(line: str) -> str | None:
-    """Return the command of a notebook line for a shell, "" for other magic, None for plain code."""
-    text = line.strip()
-    name, equals, value = text.partition("=")
-    if equals and value.lstrip()[:1] in ("!", "%") and name.replace(",", "").replace(" ", "").isidentifier():
-        text = value.lstrip()
-    if text[:1] == "!":
-        return text.lstrip("!")
-    if text[:1] != "%":
-        return None
-    magic, _, rest = text[1:].partition(" ")
-    return rest if magic in ("sx", "system") else ""
-
-
-def _indented_pass(line: str) -> str:
-    return line[: len(line) - len(line.lstrip())] + "pass"
+        return False
+    return True
 
 
 def _strings_under(value: Any, keys: frozenset[str], *, is_one: bool = False) -> list[str]:

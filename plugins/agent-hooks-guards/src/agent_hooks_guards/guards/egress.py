@@ -15,7 +15,7 @@ from agent_hooks_guards.places.hosts import (
     readings,
 )
 
-from .base import ObjectingGuard, check_choice, tool_test
+from .base import Guard, check_choice, tool_test
 from .calls import HOST_KINDS, leaves
 from .objection import DECISIONS, LEVELS, Objection, object_to, worst
 
@@ -31,7 +31,7 @@ _LEVEL_RULES = frozenset(("egress-scheme", "egress-metadata", "egress-link-local
 _MAX_URLS = 1000
 
 
-class EgressGuard(ObjectingGuard):
+class EgressGuard(Guard):
     """Judges the hosts that calls of ``fetch``, ``web_search``, ``mcp`` and other tools name, by their addresses as
     written, in every spelling. **No name is looked up and no redirect followed**: a name that resolves to a private
     address, and a server that redirects there, pass. Shell commands are not judged here either.
@@ -69,12 +69,11 @@ class EgressGuard(ObjectingGuard):
         """Yield the objections to the addresses that ``call`` names."""
         if call.kind not in HOST_KINDS or not self._test(ctx):
             return
-        for key, host in call.args.items():
-            # The name of a server is no address: only metadata services count.
-            found = self.objection(host) if key in HOST_KEYS and isinstance(host, str) else None
-            if found is not None and found.rule == "egress-metadata":
-                yield found
-        for count, url in enumerate(_urls(call)):
+        servers = [host for key, host in call.args.items() if key in HOST_KEYS and isinstance(host, str)]
+        # The name of a server is no address: only metadata services count.
+        yield from (each for each in map(self.objection, servers) if each and each.rule == "egress-metadata")
+        texts = (item for item in leaves(call.args) if isinstance(item, str) and is_address(item))
+        for count, url in enumerate((*filter(None, call.url.split("\n")), *texts)):
             if count == _MAX_URLS:
                 yield object_to("egress-too-many", count=_MAX_URLS)
                 return
@@ -119,11 +118,6 @@ class EgressGuard(ObjectingGuard):
         if kind == "link-local":
             return "egress-link-local", "deny"
         return ("egress-private", self._private) if kind == "private" else ("egress-host", self._others)
-
-
-def _urls(call: ToolCall) -> Iterator[str]:
-    yield from filter(None, call.url.split("\n"))
-    yield from (item for item in leaves(call.args) if isinstance(item, str) and is_address(item))
 
 
 def host_pattern(text: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import KW_ONLY, dataclass
 from datetime import date
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from agent_hooks import RegistrationError
 
@@ -84,8 +86,6 @@ def is_too_wide(key: str, glob: str) -> bool:
         return True
     if key != "path":
         return False
-    import os
-
     from agent_hooks_guards.places.kinds import kinds
     from agent_hooks_guards.places.paths import Place, absolute
 
@@ -107,34 +107,32 @@ def branches_of(command: Command) -> list[str]:
     if getattr(command, "program", "") != "git" or command.host:
         return []
     options = command.options
-    operands = [command.argv[at] for at in options.operands]
+    named = [command.argv[at] for at in options.operands]
     if options.subcommand[:1] == ("push",):
         if options.has("--all|--mirror|--tags|--prune"):
             return []
-        named = [name.lstrip("+").rpartition(":")[2] for name in operands[1:]]
-    elif options.subcommand[:1] == ("branch",):
-        named = operands
-    else:
+        named = [name.lstrip("+").rpartition(":")[2] for name in named[1:]]
+    elif options.subcommand[:1] != ("branch",):
         named = []
-    named = [name.removeprefix("refs/heads/") for name in named]
-    return named or _checked_out(command.cwd)
+    return [name.removeprefix("refs/heads/") for name in named] or _checked_out(command.cwd)
 
 
 def _checked_out(folder: str) -> list[str]:
-    import os
+    """Return the branch that is checked out in the repository around ``folder``, if there is one."""
+    if not os.path.isabs(folder):
+        return []
+    try:
+        git = next((each / ".git" for each in (Path(folder), *Path(folder).parents) if (each / ".git").exists()), None)
+        if git is None:
+            return []
+        if git.is_file():  # a worktree names its folder
+            git = git.parent / _head(git).removeprefix("gitdir:").strip()
+        head = _head(git / "HEAD").strip()
+    except (OSError, ValueError):
+        return []
+    return [head.removeprefix("ref: refs/heads/")] if head.startswith("ref: refs/heads/") else []
 
-    while True:
-        path = os.path.join(folder, ".git")
-        try:
-            if os.path.isfile(path):  # a worktree names its folder
-                with open(path, encoding="utf-8") as file:
-                    path = os.path.join(folder, file.read(_MAX_HEAD).removeprefix("gitdir:").strip())
-            with open(os.path.join(path, "HEAD"), encoding="utf-8") as file:
-                head = file.read(_MAX_HEAD).strip()
-        except (OSError, ValueError):
-            above = os.path.dirname(folder)
-            if above == folder or not os.path.isabs(folder):
-                return []
-            folder = above
-            continue
-        return [head.removeprefix("ref: refs/heads/")] if head.startswith("ref: refs/heads/") else []
+
+def _head(path: Path) -> str:
+    with path.open(encoding="utf-8") as file:
+        return file.read(_MAX_HEAD)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import os
-from functools import cache
+import re
 
 from agent_hooks import GUARD, HookOutcome, hookimpl
 from agent_hooks.model.values import written
+from agent_hooks_guards.model.tables import load_tables
 
 from .base import tool_test
 from .calls import leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from re import Pattern
-
     from agent_hooks import HookContext
     from agent_hooks.engine.markers import Match
 
@@ -64,34 +63,15 @@ def signs(text: str) -> list[str]:
         text = f"{text[: _MAX_SEARCHED // 2]}\n{text[-_MAX_SEARCHED // 2 :]}"
     found = []
     if not text.isascii():
-        import re
-
         if re.search(_UNSEEN, text):
             found.append("it holds text in characters that nobody sees")
         # Text in tags is read apart from the text around it.
         tags = "".join(chr(ord(letter) - _TAGS.start + 0x20) for letter in text if ord(letter) in _TAGS)
         text = "".join(letter for letter in text if letter not in _NO_WIDTH and ord(letter) not in _TAGS) + "\n" + tags
     lower = text.lower()
-    for name, (words, _) in _signs().items():
-        if any(word in lower for word in words) and _pattern(name).search(lower) is not None:
-            found.append(name)
-    return found
-
-
-@cache
-def _signs() -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Return the words and the patterns of each sign, by its name."""
-    from agent_hooks_guards.model.tables import load_tables
-
     table = load_tables(os.path.dirname(__file__))["injection"]["signs"]
-    return {sign["name"]: (sign["words"], sign["patterns"]) for sign in table}
-
-
-@cache
-def _pattern(name: str) -> Pattern[str]:
-    import re
-
-    return re.compile("|".join(_signs()[name][1]))
+    likely = [sign for sign in table if any(word in lower for word in sign["words"])]
+    return [*found, *(sign["name"] for sign in likely if re.search("|".join(sign["patterns"]), lower))]
 
 
 def _strings(value: object) -> list[str]:

@@ -12,7 +12,7 @@ from agent_hooks_guards.places.kinds import is_settings_secret, kinds
 from agent_hooks_guards.places.links import folders_of, linked_kinds, real_path
 from agent_hooks_guards.places.paths import Place, absolute
 
-from .base import ObjectingGuard, check_choice
+from .base import Guard, check_choice
 from .calls import analyses_of
 from .objection import LEVELS, Objection, object_to, worst
 from .secret_scan import without_secrets
@@ -47,7 +47,7 @@ _PROTECTED = {
 }
 
 
-class PathGuard(ObjectingGuard):
+class PathGuard(Guard):
     """Judges what tools do to files, by the path as it is written and with symbolic links resolved: both must pass.
     Shell commands are not judged here.
 
@@ -139,7 +139,8 @@ class PathGuard(ObjectingGuard):
             return None
         found = linked_kinds(form, place)
         key = (_reading_objection if is_read else _writing_objection)(operation, form, found)
-        key = key or self._boundary_objection(operation, found)
+        if not key and operation != "use" and "outside" in found and found.isdisjoint(("workspace", "project")):
+            key = "path-outside-write" if not is_read else "path-outside-read" if self._level == "strict" else ""
         if not key:
             return None
         # `path-secret` and `path-settings` are rules of their own for reading, writing and use.
@@ -150,13 +151,6 @@ class PathGuard(ObjectingGuard):
         allow = "allow_read" if is_read else "allow_write"
         objection = object_to(key, decision=decision, rule=rule, path=_shown(path, form), key=allow)
         return None if objection.decision == "ask" and self._level == "relaxed" else objection
-
-    def _boundary_objection(self, operation: str, found: frozenset[str]) -> str:
-        if operation == "use" or "outside" not in found or "workspace" in found or "project" in found:
-            return ""
-        if operation in ("write", "edit", "delete"):
-            return "path-outside-write"
-        return "path-outside-read" if self._level == "strict" else ""
 
 
 def write_objections(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Objection]:
@@ -199,9 +193,8 @@ def _writing_objection(operation: str, form: str, found: frozenset[str]) -> str:
 
 
 def _secret_objection(form: str, found: frozenset[str]) -> str:
-    return (
-        "path-settings" if is_settings_secret(form) and not found.isdisjoint(("workspace", "temp")) else "path-secret"
-    )
+    is_of_project = is_settings_secret(form) and not found.isdisjoint(("workspace", "temp"))
+    return "path-settings" if is_of_project else "path-secret"
 
 
 def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
@@ -231,15 +224,8 @@ def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
 
 
 def _forms(operation: str, path: str, cwd: str, home: str, workspace: str) -> Iterator[tuple[str, Place]]:
-    """Yield the forms of ``path`` that must pass, each with its place: as written, normalized, with links resolved."""
-    place = Place(absolute(cwd, "/", home), home, absolute(workspace, cwd, home))
-    yield absolute(path, cwd, home), place
-    if not path.isascii():
-        from unicodedata import category, normalize
-
-        plain = "".join(letter for letter in normalize("NFKC", path) if category(letter) != "Cf")
-        if plain != path:
-            yield absolute(plain, cwd, home), place
+    """Yield the forms of ``path`` that must pass, each with its place: as written, and with links resolved."""
+    yield absolute(path, cwd, home), Place(absolute(cwd, "/", home), home, absolute(workspace, cwd, home))
     given = os.path.join(cwd, expanded(path))
     folder, name = os.path.split(given)
     if operation == "delete" and name not in ("", ".", ".."):  # deletes a link, not its target
@@ -277,13 +263,11 @@ def _matches_start(pattern: list[str], segments: list[str]) -> bool:
     # The numbers of segments that the pattern so far may have matched.
     counts = {0}
     for part in pattern:
-        if part == "**":
+        if part == "**" and counts:
             counts = set(range(min(counts), len(segments) + 1))
         else:
             counts = {at + 1 for at in counts if at < len(segments) and fnmatchcase(segments[at], part)}
-        if not counts:
-            return False
-    return True
+    return bool(counts)
 
 
 def _shown(path: str, form: str) -> str:

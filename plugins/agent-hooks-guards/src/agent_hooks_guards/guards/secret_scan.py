@@ -11,28 +11,21 @@ string, misses the keys of six current issuers, and takes their documented examp
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, cached_property
 
 from agent_hooks.shell.syntax import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from re import Pattern
+    from re import Match, Pattern
     from typing import Any
 
 _MIN_CHARACTERS = 5  # different ones, in a secret that an issuer made
 _MAX_LEAD = 24  # characters of a token before its mark, or of a scheme before "://"
-_MAX_LOGIN = 400  # characters
 _MAX_SETTING = 256  # characters of a value that only its key marks as a secret
+_MAX_SHORT = 100  # characters of a secret in which the short placeholders count
 _TEMPLATE_MARKS = frozenset("${}[]()*")
-
-_KEY_MARK = "PRIVATE KEY"
-_PUTTY_MARK = "Private-Lines:"
-_MAX_KEY = 32 * 1024  # characters
-_MAX_HEAD = 40
-_KEY_LETTERS = r"(?:[A-Za-z0-9+/=:,\s\"'-]|\\[nrt])*"
-_KEY_PIECE = "[A-Za-z0-9+/]{20}"
 
 
 class Found(Record):
@@ -49,45 +42,38 @@ class Found(Record):
 class _Form:
     """A row of ``forms`` in ``secret_forms.toml``, compiled when one of its marks occurs."""
 
-    __slots__ = ("_before", "_pattern", "kind", "lead", "marks")
-
     def __init__(self, kind: str, marks: tuple[str, ...], pattern: str, lead: str = "") -> None:
         self.kind = kind
         self.marks = marks
-        self.lead = lead
-        self._pattern: str | Pattern[str] = pattern
-        self._before: Pattern[str] | None = None
+        self._texts = (pattern, rf"(?:(?<!\w)|(?<=\\[nrt]))(?:{lead})\Z" if lead else "")
+
+    @cached_property
+    def _patterns(self) -> tuple[Pattern[str], Pattern[str] | None]:
+        """The pattern from the mark on, and that of the part before it, if there is one."""
+        import re
+
+        pattern, before = self._texts
+        return re.compile(pattern), re.compile(before) if before else None
 
     def find(self, text: str, mark: str) -> Iterator[Found]:
-        pattern = self._compile()
+        pattern, before = self._patterns
         # The mark may be part of a longer name of a setting.
         is_setting = "secret" in pattern.groupindex
-        group: str | int = "secret" if is_setting else 0
         at = text.find(mark)
         while at != -1:
             start, match = at, None
-            if self._before is not None:
-                lead = self._before.search(text[max(0, at - _MAX_LEAD) : at])
+            if before is not None:
+                lead = before.search(text[max(0, at - _MAX_LEAD) : at])
                 if lead is not None:
                     start -= len(lead[0])
                     match = pattern.match(text, at)
             elif is_setting or at == 0 or not _continues(text, at):
                 match = pattern.match(text, at)
-            if match is None:
-                at = text.find(mark, at + 1)
-                continue
-            if not _is_placeholder(match[group], _tables()["all_placeholders"]):
-                yield Found(self.kind, match.start(group) if is_setting else start, match.end(group))
-            at = text.find(mark, match.end())
-
-    def _compile(self) -> Pattern[str]:
-        if isinstance(self._pattern, str):
-            import re
-
-            self._pattern = re.compile(self._pattern)
-            if self.lead:
-                self._before = re.compile(rf"(?:(?<!\w)|(?<=\\[nrt]))(?:{self.lead})\Z")
-        return self._pattern
+            if match is not None:
+                start, end = match.span("secret") if is_setting else (start, match.end())
+                if not _is_placeholder(text[start:end]) and not _is_example_login(match):
+                    yield Found(self.kind, start, end)
+            at = text.find(mark, at + 1 if match is None else match.end())
 
 
 def find(text: str) -> list[Found]:
@@ -97,10 +83,6 @@ def find(text: str) -> list[Found]:
         for mark in form.marks:
             if mark in text:
                 found.extend(form.find(text, mark))
-    if _KEY_MARK in text or _PUTTY_MARK in text:
-        found += _private_keys(text)
-    if "://" in text:
-        found += _passwords(text)
     if len(found) < 2:
         return found
     found.sort(key=lambda each: (each.start, -each.end))
@@ -139,8 +121,7 @@ def as_setting(key: Any, text: Any) -> str:
 def _tables() -> dict[str, Any]:
     from agent_hooks_guards.model.tables import load_tables
 
-    tables = load_tables(os.path.dirname(__file__))["secret_forms"]
-    return {**tables, "all_placeholders": (*tables["placeholders"], *tables["short_placeholders"])}
+    return load_tables(os.path.dirname(__file__))["secret_forms"]
 
 
 @cache
@@ -157,77 +138,22 @@ def _continues(text: str, at: int) -> bool:
     return not (letter in "nrt" and text[at - 2 : at - 1] == "\\")
 
 
-def _is_placeholder(secret: str, parts: tuple[str, ...]) -> bool:
-    lower = secret.lower()
-    return any(part in lower for part in parts) or len(set(lower[4:])) < _MIN_CHARACTERS
+def _is_placeholder(secret: str) -> bool:
+    lower, tables = secret.lower(), _tables()
+    parts = tables["placeholders"] + (tables["short_placeholders"] if len(secret) <= _MAX_SHORT else [])
+    return any(part in lower for part in parts) or len(set(lower[4:] if len(lower) > 8 else lower)) < _MIN_CHARACTERS
 
 
-def _private_keys(text: str) -> Iterator[Found]:
-    at = text.find(_KEY_MARK)
-    while at != -1:
-        head = text.rfind("-----BEGIN ", max(0, at - _MAX_HEAD), at)
-        start = text.find("-----", at, at + _MAX_HEAD) + 5
-        if head != -1 and start > 4:
-            inner = _key_at(text, start, "-----", len(text))
-            if inner:
-                end = start + len(inner)
-                tail = text.find("-----", end + 5, end + _MAX_HEAD) if text.startswith("-----END", end) else -1
-                yield Found("private-key", head, tail + 5 if tail != -1 else end)
-        at = text.find(_KEY_MARK, at + 1)
-    at = text.find(_PUTTY_MARK)
-    while at != -1:
-        start = at + len(_PUTTY_MARK)
-        at = text.find(_PUTTY_MARK, start)
-        inner = _key_at(text, start, "Private-MAC", at if at != -1 else len(text))
-        if inner:
-            yield Found("private-key", start, start + len(inner))
-
-
-def _key_at(text: str, start: int, ending: str, until: int) -> str:
-    """Return the key that begins at ``start``, up to ``ending`` or, if cut off, to its last letter; "" if none."""
-    import re
-
-    until = min(until, start + _MAX_KEY)
-    end = text.find(ending, start, until)
-    inner = text[start : end if end != -1 else until]
-    match = re.match(_KEY_LETTERS, inner)
-    length = match.end() if match is not None else 0
-    if end != -1 and length < len(inner):
-        return ""  # prose about keys
-    inner = inner[:length]
-    is_key = re.search(_KEY_PIECE, inner) and not _is_placeholder(inner, tuple(_tables()["placeholders"]))
-    return inner if is_key else ""
-
-
-@cache
-def _url_pattern() -> Pattern[str]:
-    import re
-
-    return re.compile(_tables()["url"]["pattern"])
-
-
-def _passwords(text: str) -> Iterator[Found]:
-    """Yield the passwords in addresses of other machines."""
-    at = text.find("://")
-    while at != -1:
-        if text.find("@", at, at + _MAX_LOGIN) != -1:
-            start = at
-            while start > max(0, at - _MAX_LEAD) and (text[start - 1].isalnum() or text[start - 1] in "+.-"):
-                start -= 1
-            match = _url_pattern().match(text, start)
-            if match is not None and not _is_plain_password(match["user"], match["secret"], match["host"]):
-                yield Found("url-password", match.start("secret"), match.end("secret"))
-        at = text.find("://", at + 3)
-
-
-def _is_plain_password(user: str, secret: str, host: str) -> bool:
-    """Return whether a password is no secret, or none outside of this machine."""
-    lower, host, tables = secret.lower(), host.lower(), _tables()
-    url = tables["url"]
-    if lower == user.lower() or host.startswith(tuple(url["own_hosts"])) or host.endswith(tuple(url["example_hosts"])):
-        return True
-    if secret[0] == "%" or not _TEMPLATE_MARKS.isdisjoint(secret):
-        return True
-    if lower in url["plain_passwords"] or any(part in lower for part in tables["all_placeholders"]):
-        return True
-    return len(set(secret)) < _MIN_CHARACTERS
+def _is_example_login(match: Match[str]) -> bool:
+    """Return whether a password in an address is no secret, or none outside of this machine."""
+    parts = match.groupdict()
+    if "host" not in parts:
+        return False
+    secret, host, url = parts["secret"].lower(), parts["host"].lower(), _tables()["url"]
+    return (
+        secret in (parts["user"].lower(), *url["plain_passwords"])
+        or host.startswith(tuple(url["own_hosts"]))
+        or host.endswith(tuple(url["example_hosts"]))
+        or secret[0] == "%"
+        or not _TEMPLATE_MARKS.isdisjoint(secret)
+    )

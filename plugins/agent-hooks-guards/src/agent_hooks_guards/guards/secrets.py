@@ -8,7 +8,7 @@ from agent_hooks import GUARD, HookOutcome, hookimpl
 from agent_hooks.model.values import written
 from agent_hooks_guards.places.kinds import is_settings_secret
 
-from .base import ObjectingGuard, check_choice, tool_test
+from .base import Guard, check_choice, tool_test
 from .calls import READING_KINDS
 from .objection import DECISIONS, Objection, object_to
 from .secret_scan import Found, as_setting, find, redacted
@@ -26,9 +26,10 @@ _MAX_DEPTH = 64
 _MAX_REPORTED = 5  # secrets of one call
 
 _RESULTS = ("redact", "deny", "allow")
+_NOTICE = "Secrets were taken out of the {} of this tool: {}. Go on without them."
 
 
-class SecretsGuard(ObjectingGuard):
+class SecretsGuard(Guard):
     """Finds secrets (see ``secret_scan``) in the arguments and results of tools.
 
     ``sends``: the decision about a secret in a call that sends it to others (the kinds ``fetch``, ``web_search`` and
@@ -78,24 +79,23 @@ class SecretsGuard(ObjectingGuard):
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
     def after_tool_use(self, ctx: HookContext) -> HookOutcome | None:
         """Take secrets out of the result, or withhold it."""
-        if self._results == "allow" or not self._test(ctx):
-            return None
-        kinds: list[str] = []
-        result = _clean(ctx.result, kinds)
-        if not kinds:
-            return None
-        if self._results == "deny":
-            return HookOutcome.deny(str(object_to("secret-result", found=_listed(kinds))))
-        return HookOutcome.proceed(result=result, context=_notice("result", kinds))
+        result, found = self._cleaned(ctx, ctx.result)
+        if found and self._results == "deny":
+            return HookOutcome.deny(str(object_to("secret-result", found=found)))
+        return HookOutcome.proceed(result=result, context=_NOTICE.format("result", found)) if found else None
 
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
     def on_tool_error(self, ctx: HookContext) -> HookOutcome | None:
         """Take secrets out of the text of an error."""
-        if self._results == "allow" or not self._test(ctx) or not ctx.error_text:
-            return None
+        text, found = self._cleaned(ctx, ctx.error_text)
+        return HookOutcome.proceed(error_text=text, context=_NOTICE.format("error", found)) if found else None
+
+    def _cleaned(self, ctx: HookContext, value: Any) -> tuple[Any, str]:
+        """Return ``value`` without secrets, and their kinds as a list for people."""
         kinds: list[str] = []
-        text = _clean(ctx.error_text, kinds)
-        return HookOutcome.proceed(error_text=text, context=_notice("error", kinds)) if kinds else None
+        if self._results != "allow" and self._test(ctx):
+            value = _clean(value, kinds)
+        return value, ", ".join(dict.fromkeys(kinds))
 
 
 def _objections(decision: str, rule: str, args: Any) -> list[Objection]:
@@ -105,33 +105,21 @@ def _objections(decision: str, rule: str, args: Any) -> list[Objection]:
     return [object_to(rule, decision=decision, found="; ".join(found))] if found else []
 
 
-def _notice(name: str, kinds: list[str]) -> str:
-    return f"Secrets were taken out of the {name} of this tool: {_listed(kinds)}. Go on without them."
-
-
-def _listed(kinds: list[str]) -> str:
-    return ", ".join(dict.fromkeys(kinds))
-
-
-def _secrets_in(args: Any) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the position of each secret in the arguments."""
-    for name, text in _texts(args, ""):
-        for each in find(text):
-            line = text.count("\n", 0, each.start) + 1
-            yield each.kind, f"{name}, line {line}" if line > 1 else name
-
-
-def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
-    """Yield every string in ``value`` with the names that lead to it; with its key, where that may mark a secret."""
+def _secrets_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the kind and the position of each secret in the arguments: the names that lead to it, and its line."""
     waiting = [(value, name)]
     while waiting:
         item, name = waiting.pop()
         if isinstance(item, str):
-            yield name or "the arguments", item
+            for each in find(item):
+                line = item.count("\n", 0, each.start) + 1
+                yield each.kind, (name or "the arguments") + (f", line {line}" if line > 1 else "")
         elif isinstance(item, dict):
-            for key, each in item.items():
-                below = f"{name}.{key}" if name else str(key)
-                waiting.append((as_setting(key, each) or each, below))
+            # With its key, where that may mark a secret.
+            below = (
+                (as_setting(key, each) or each, f"{name}.{key}" if name else str(key)) for key, each in item.items()
+            )
+            waiting.extend(below)
         elif isinstance(item, (list, tuple, set, frozenset)):
             waiting.extend((each, name) for each in item)
 

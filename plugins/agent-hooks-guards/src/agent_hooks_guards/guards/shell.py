@@ -8,13 +8,13 @@ from agent_hooks_guards.rules.matching import judge, severity_decision
 
 from .base import Guard, check_choice
 from .calls import commands_of, place_of
-from .objection import LEVELS, MAX_LENGTH, Objection, outcome, reason_of
+from .objection import LEVELS, MAX_LENGTH, Objection, reason_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from agent_hooks import HookContext, HookOutcome, ToolCall
+    from agent_hooks import HookContext, ToolCall
     from agent_hooks_guards.model.actions import Analysis
     from agent_hooks_guards.places.paths import Place
     from agent_hooks_guards.rules.indexing import Index, RuleText
@@ -57,7 +57,7 @@ class ShellGuard(Guard):
         for name, choice in (*self.choices.items(), *self.at_least.items()):
             check_choice(name, choice, _CHOICES)
         self.exceptions = tuple(exceptions)
-        self._further = rules
+        self._further = () if rules is None else rules.rules
         self._index: Index | None = None
         if self.choices or self.at_least or self.exceptions:
             self._check_names()
@@ -66,27 +66,18 @@ class ShellGuard(Guard):
     def rules(self) -> Index:
         """All rules of this guard."""
         if self._index is None:
-            from agent_hooks_guards.rules.indexing import joined, own_rules
+            from agent_hooks_guards.rules.indexing import Index, own_rules
 
-            own = own_rules()
-            self._index = own if self._further is None else joined(own, self._further)
             # Rules that are off need not be matched.
-            rules = self._index.rules
-            self._index.skipped = frozenset(at for at, rule in enumerate(rules) if not self._decision(rule))
+            self._index = Index(filter(self._decision, [*own_rules(), *self._further]))
         return self._index
 
-    def judge(self, ctx: HookContext, call: ToolCall) -> HookOutcome | None:
-        """Deny or ask about the commands of ``call``, if it has any."""
-        commands = commands_of(call)
-        if not commands:
-            return None
-        place = place_of(ctx, call)
-        found = [
-            each
-            for text, language in commands
-            for each in self.broken(analyse(text, place, language), place, ctx.created_at)
-        ]
-        return outcome(objection(decision, verdict) for decision, verdict in found)
+    def objections(self, ctx: HookContext, call: ToolCall) -> Iterator[Objection]:
+        """Yield the objections to the commands of ``call``, if it has any."""
+        for text, language in commands_of(call):
+            place = place_of(ctx, call)
+            for decision, verdict in self.broken(analyse(text, place, language), place, ctx.created_at):
+                yield objection(decision, verdict)
 
     def decide(self, text: str, place: Place, language: str = "sh") -> list[tuple[str, Verdict]]:
         """Return the rules that the command line ``text`` breaks, as ``broken`` does."""
@@ -111,7 +102,9 @@ class ShellGuard(Guard):
         return "deny" if "deny" in (decision, least) else decision or least or ""
 
     def _check_names(self) -> None:
-        known = {name for rule in self.rules.rules for name in (rule.id, rule.family)}
+        from agent_hooks_guards.rules.indexing import known_names
+
+        known = known_names().union(*((rule.id, rule.family) for rule in self._further))
         for name in (*self.choices, *self.at_least, *(exception.rule for exception in self.exceptions)):
             if name not in known:
                 message = unknown_name(name, known)
@@ -123,8 +116,8 @@ def unknown_name(name: str, known: Iterable[str]) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, known, 1)
-    hint = f": did you mean {near[0]}?" if near else "; `agent-hooks rules` lists them."
-    return f"there is no rule and no family {name!r}{hint}"
+    hint = f"did you mean {near[0]}?" if near else "`agent-hooks rules` lists them"
+    return f"there is no rule and no family {name!r} ({hint})"
 
 
 def rank(broken: tuple[str, Verdict]) -> tuple[int, int]:

@@ -30,21 +30,8 @@ class Command(Record):
     ``background``: with ``&``. ``endless``: in an infinite loop.
     """
 
-    __slots__ = (
-        "_options",
-        "argv",
-        "assignments",
-        "background",
-        "cwd",
-        "endless",
-        "fragment",
-        "host",
-        "labels",
-        "name",
-        "program",
-        "root",
-        "stdin",
-        "via",
+    __slots__ = tuple(
+        "_options argv assignments background cwd endless fragment host labels name program root stdin via".split()
     )
 
     def __init__(
@@ -64,9 +51,9 @@ class Command(Record):
     ) -> None:
         self.program = program
         self.argv = argv
-        self.labels: dict[int, frozenset[str]] = {} if labels is None else labels
-        self.assignments: dict[str, Data] = {} if assignments is None else assignments
-        self.stdin: Data | None = stdin
+        self.labels = {} if labels is None else labels
+        self.assignments = {} if assignments is None else assignments
+        self.stdin = stdin
         self.cwd = cwd
         self.via = via
         self.host = host
@@ -178,23 +165,11 @@ class Inner(Record):
     outer command are set inside, too.
     """
 
-    __slots__ = (
-        "arguments",
-        "argv",
-        "assignments",
-        "clears_environment",
-        "code",
-        "cwd",
-        "hands_down",
-        "host",
-        "label",
-        "labels",
-        "language",
-        "mounts",
-        "path",
-        "root",
-        "stdin",
-        "words",
+    __slots__ = tuple(
+        (
+            "arguments argv assignments clears_environment code cwd hands_down host label labels"
+            " language mounts path root stdin words"
+        ).split()
     )
 
     def __init__(

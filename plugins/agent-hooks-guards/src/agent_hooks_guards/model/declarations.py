@@ -12,12 +12,14 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``reads``, ``writes``, ``deletes``, ``changes``: the files it touches, as selectors separated by blanks.
 ``connects``: the addresses it reaches: selectors, or ``urls`` for every argument that is or ends with a URL.
 ``sends``: the files that it passes to another program or user, with its input.
-``pattern``: the first operand is a pattern or a script unless one of these options is given.
+``pattern``: the first operand is a pattern or a script, and ``runs`` holds, unless one of these options is given.
 ``recursive``, ``append``: options with which all it does to operands is recursive or appends; ``always``.
 ``in_place``: options with which operands are written instead of read; ``looks``: the other way round.
 ``runs``: a list of alternatives, the first of which that applies is taken; ``also``: those that always apply.
-``idle``: options with which it runs nothing. ``on``: where it runs that: ``remote`` or ``container``; ``root``: whether
-as another user; ``folder``: the option for the working directory.
+``idle``: options with which it runs and touches nothing. ``on``: where it runs that: ``remote`` or ``container``;
+``root``: whether as another user; ``folder``: the option for the working directory.
+``settings``: options with a value ``key=line``, and the keys, as globs in lower case, whose line a shell runs.
+``request``: the options of an HTTP client, by roles: see ``programs/http.py``.
 ``prints``: the kind of its standard output; a table of kinds, each with the starts of the argument lists that print it.
 
 A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on) or ``-o|--output`` (the
@@ -25,11 +27,12 @@ values of these options, which therefore need no entry in ``options``).
 
 An alternative of ``runs`` is a language or one of the names below, and a selector, ``each`` (every operand), ``file``
 (the first operand is a script; with options behind it, their values are), ``--`` (the arguments after it), a token (the
-arguments after that) or ``input``. ``sh`` joins the arguments to a command line. ``argv`` takes them as a program with
-its arguments: with an option as selector those from its value on; with an option and a selector of operands its value
-as the program and those as the arguments. ``env`` is ``argv`` with ``NAME=value`` in front, ``command`` is ``sh`` for a
-single argument and ``argv`` for several, ``script`` a file if its name says so, ``package`` a script, or ``argv``
-with a version cut off the program's name.
+arguments after that), ``^EXEC:`` (the rest of each argument that starts like that) or ``input``. ``unknown`` stands for
+a code that is not analysed, ``remote`` for ``sh`` on another machine. ``sh`` joins the arguments to a command line.
+``argv`` takes them as a program with its arguments: with an option as selector those from its value on; with an option
+and a selector of operands its value as the program and those as the arguments. ``env`` is ``argv`` with ``NAME=value``
+in front, ``command`` is ``sh`` for a single argument and ``argv`` for several, ``script`` a file if its name says so,
+``package`` a script, or ``argv`` with a version cut off the program's name.
 """
 
 from __future__ import annotations
@@ -48,14 +51,9 @@ if TYPE_CHECKING:
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
 _NOTHING: Entry = {}
-TOUCHES = {"writes": "write", "deletes": "delete", "changes": "change", "reads": "read"}
-_TEXTS = {
-    *("names", "alike", "options", "groups", "module", "connects", "sends", "pattern", "recursive", "append"),
-    *("in_place", "looks", "idle", "on", "folder", "prints", *TOUCHES),
-}
+TOUCHES = {"reads": "read", "writes": "write", "deletes": "delete", "changes": "change"}
 _LISTS = {"runs", "also"}
-_ACTS = frozenset((*TOUCHES, *_LISTS, "module", "connects", "sends"))
-_KEYS = _TEXTS | _LISTS | {"same", "sub", "root"}
+_ACTS = frozenset((*TOUCHES, *_LISTS, "settings", "module", "connects", "sends"))
 
 
 class Table:
@@ -130,17 +128,6 @@ def _add(table: Table, path: str, entry: Entry | str) -> None:
             _add(table, f"{path} {each}", inner)
 
 
-def check(table: Table) -> None:
-    """Raise ``ValueError`` for a key that no declaration has, or a value of another type."""
-    for path, entry in table.entries.items():
-        for key, value in entry.items():
-            kind = str if key in _TEXTS else list if key in _LISTS else dict if key != "root" else bool
-            if key == "prints" and isinstance(value, dict):
-                continue
-            if key not in _KEYS or not isinstance(value, kind):
-                raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
-
-
 @lru_cache(maxsize=1)
 def declarations() -> Table:
     """Return all declarations."""
@@ -151,7 +138,7 @@ def options_in(entry: Entry) -> Iterator[str]:
     """Return the options that the selectors of an entry name: they have a value."""
     selectors = [each for key in (*TOUCHES, "connects", "sends") for each in entry.get(key, "").split()]
     selectors += [token for key in _LISTS for each in entry.get(key, ()) for token in each.split()[1:]]
-    selectors.append(entry.get("folder", ""))
+    selectors += [entry.get("folder", ""), *entry.get("settings", ())]
     for selector in selectors:
         if selector[:1] == "-" and selector != "--":
             yield from selector.split("|")

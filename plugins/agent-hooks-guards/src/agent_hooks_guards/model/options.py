@@ -12,22 +12,12 @@ from agent_hooks.shell.syntax import Record
 
 from .declarations import declarations
 from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, Grammar, grammar_of, groups_of
-from .names import base_name
+from .names import WORDS, base_name
 from .values import UNKNOWN
 
 # In a longer bundle, repeated letters are skipped.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
-# Verbs: the last token of a subcommand.
-_VERBS = frozenset(
-    "abandon add add-iam-policy-binding apply attach browse call cancel capture cat check clone confirm connect copy"
-    " cp create deallocate delete delete-batch deploy describe destroy detach disable download download-batch enable"
-    " exec execute export failover get get-credentials get-iam-policy import invoke invoke-command list login logout ls"
-    " move mv open patch power-off poweroff print-access-token promote publish purge query reboot rebuild recover"
-    " redeploy regenerate reload remove remove-iam-policy-binding renew replace reset resize restart restore resume"
-    " retrieve revoke rm rollback rotate rsync run scale scp set set-iam-policy show shutdown ssh start stop submit"
-    " suspend sync undelete update upload upload-batch wait".split()
-)
 
 
 # Before the folders of `find`.
@@ -256,37 +246,29 @@ class _Parser:
         argument = self.argv[at]
         if len(argument) > 2 and self._kind(argument) is not None:
             return self._take(argument, self._kind(argument) or FLAG, None, at)
-        sign = argument[0]
-        letters = argument[1:]
-        size = len(letters)
+        sign, letters = argument[0], argument[1:]
         place = 0
-        seen: set[str] = set()
-        while place < size:
+        while place < len(letters):
             name = sign + letters[place]
             place += 1
-            if place > _LONGEST_BUNDLE:
-                if name in seen:
-                    continue
-                seen.add(name)
+            if place > _LONGEST_BUNDLE and name in self.options.names:
+                continue
             kind = self._kind(name)
             if not kind:
                 self._add(name, None, at)
             elif kind == DIGITS:
-                start = place
-                digits = "0123456789"
-                if name == "-0" and letters[place : place + 1] in {"x", "X"}:
-                    digits = "0123456789abcdefABCDEF"
-                    place += 1
-                while place < size and letters[place] in digits:
-                    place += 1
-                self._add(name, letters[start:place], at)
+                rest = letters[place:]
+                is_hex = name == "-0" and rest[:1] in ("x", "X")
+                digits = "0123456789xXabcdefABCDEF" if is_hex else "0123456789"
+                value = rest[: len(rest) - len(rest.lstrip(digits))]
+                self._add(name, value, at)
+                place += len(value)
             elif kind == HELP:
                 self._take(name, kind, None, at)
             else:
-                rest: str | None = letters[place:] or None
-                if rest is not None and rest[0] == "=" and "equals" in self.grammar.styles:
-                    rest = rest[1:]
-                return self._take(name, kind, rest, at)
+                rest = letters[place:]
+                equals = "=" if "equals" in self.grammar.styles else ""
+                return self._take(name, kind, rest.removeprefix(equals) or None, at)
         return at
 
     def _parse_bundle_without_dash(self) -> int:
@@ -302,22 +284,17 @@ class _Parser:
     def parse_expression(self) -> None:
         """Parse the arguments of ``find``: folders, tests and actions."""
         argv, options = self.argv, self.options
-        kinds = self.grammar.kinds
-        size = len(argv)
-        at = 1
-        while at < size and (argv[at] in _FIND_OPTIONS or argv[at][:2] == "-O"):
-            if argv[at] in {"-D", "-f"} and at + 1 < size:
-                self._add(argv[at], argv[at + 1], at + 1)
-                if argv[at] == "-f":
-                    options.operands.append(at + 1)
-                at += 1
-            else:
-                self._add(argv[at], None, at)
-            at += 1
+        size, at = len(argv), 1
         is_place = True
         while at < size:
             argument = argv[at]
-            if argument == "--" and is_place:
+            if is_place and not options.operands and (argument in _FIND_OPTIONS or argument[:2] == "-O"):
+                has_value = argument in {"-D", "-f"} and at + 1 < size
+                at += has_value
+                self._add(argument, argv[at] if has_value else None, at)
+                if has_value and argument == "-f":
+                    options.operands.append(at)
+            elif argument == "--" and is_place:
                 options.ended = True
             elif is_place and argument[:1] != "-" and argument not in {"(", ")", "!", ","}:
                 options.operands.append(at)
@@ -329,7 +306,7 @@ class _Parser:
                     at += 1
                     while at < size and argv[at] != ";" and not (argv[at] == "+" and argv[at - 1] == "{}"):
                         at += 1
-                elif kinds.get(name) == VALUE and at + 1 < size:
+                elif self.grammar.kinds.get(name) == VALUE and at + 1 < size:
                     at += 1
                     self._add(name, argv[at], at)
                 else:
@@ -360,7 +337,7 @@ def _is_deeper(groups: dict[str, frozenset[str]], subcommand: list[str], argumen
     return (
         "*" in groups
         and len(subcommand) < _DEEPEST_SUBCOMMAND
-        and subcommand[-1] not in _VERBS
+        and subcommand[-1] not in WORDS["verbs"]
         and argument.islower()
         and argument.replace("-", "").isalnum()
     )

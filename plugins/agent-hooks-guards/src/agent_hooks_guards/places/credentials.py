@@ -19,35 +19,16 @@ if TYPE_CHECKING:
 _OF = "credential:"
 _LOGIN = "login:"
 
-_SECRETS = frozenset(
-    "SECRET SECRETS TOKEN PASSWORD PASSWORDS PASSWD PASSPHRASE APIKEY PAT JWT CREDENTIAL CREDENTIALS PGPASSWORD "
-    "SSHPASS".split()
-)
-_KINDS_OF_KEYS = frozenset("API PRIVATE ACCESS SECRET SIGNING ENCRYPTION DEPLOY AUTH MASTER SERVICE ROLE".split())
-# A connection's URL has a password in it, and is its own address.
-_ADDRESSES = frozenset(("URL", "URI", "DSN"))
-_DATABASES = frozenset("DATABASE DB PG POSTGRES POSTGRESQL MYSQL MONGO MONGODB REDIS AMQP RABBITMQ".split())
-_OF_DATABASES = _DATABASES | frozenset("PGPASSWORD MARIADB SQL RDS".split())
+_WORDS = {
+    key: frozenset(words.split()) for key, words in load_tables(os.path.dirname(__file__))["credential_words"].items()
+}
 _WEB = ("http:", "https:", "ws:", "wss:", "ftp:")
-# Counts, cursors, and the public parts of secrets; files, names and dates of them.
-_PLAIN = frozenset("PUBLIC PUBLISHABLE ANON SITE CSRF XSRF MAX MIN NUM TOTAL PAGE CONTINUATION".split())
-_PLAIN_ENDS = frozenset(
-    "FILE PATH DIR NAME ENDPOINT HOST ARN TYPE LENGTH COUNT LIMIT TTL EXPIRY EXPIRES IN AT AGE VERSION HEADER PREFIX "
-    "ISSUER AUDIENCE USED BUDGET ID ADDRESS SYMBOL AMOUNT BALANCE DECIMALS CONTRACT FIELD LABEL POLICY MODE "
-    "SIZE COLUMN".split()
-)
 _LOWER_ENDS = ("_password", "_token", "_secret")
 _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password", "cookie")
 # Sent in the body of a token request (RFC 6749, 2.3.1 and 6).
 _OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
 _OAUTH_ENDS = ("/token", "/access_token")
 
-# These services publish posted data, and take no token in a body.
-_LOGIN_ONLY = frozenset(("GITHUB", "GH", "AWS"))
-# Parts of names that are no service's.
-_ORDINARY = _SECRETS | _KINDS_OF_KEYS | frozenset("ADMIN APP CLIENT KEY MY PROD TEST USER".split())
-# Less specific than another part of the name: SLACK_BOT_TOKEN.
-_GENERIC = frozenset(("BOT", "CI"))
 _SELF_HOSTED = "+"
 
 
@@ -68,14 +49,16 @@ def variable_labels(name: str) -> frozenset[str]:
         name = name.upper()
     words = name.split("_")
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in _ADDRESSES:
-        is_secret = before in _DATABASES
-    elif last in _PLAIN_ENDS or (before, last) == ("NEXT", "TOKEN") or not _PLAIN.isdisjoint(words):
+    if last in _WORDS["addresses"]:
+        is_secret = before in _WORDS["databases"]
+    elif last in _WORDS["plain_ends"] or (before, last) == ("NEXT", "TOKEN") or not _WORDS["plain"].isdisjoint(words):
         is_secret = False
     elif last in ("KEY", "KEYS"):
-        is_secret = before in _KINDS_OF_KEYS or (len(words) == 2 and bool(_table().get(before)))
+        is_secret = before in _WORDS["keys"] or (len(words) == 2 and bool(_table().get(before)))
     else:
-        is_secret = not _SECRETS.isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
+        is_secret = (
+            not _WORDS["secrets"].isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
+        )
     return frozenset((CREDENTIAL, _OF + name)) if is_secret or name.endswith("CONNECTION_STRING") else NO_LABELS
 
 
@@ -128,15 +111,10 @@ def in_url(address: str, labels: frozenset[str]) -> frozenset[str]:
 
 def in_token_request(address: str, texts: Iterable[str], labels: frozenset[str]) -> frozenset[str]:
     """Return the labels of a request with ``texts`` in it: a client's secret in an OAuth token request is a login."""
-    path = address.partition("?")[0].rstrip("/")
-    if CREDENTIAL not in labels or not address.startswith("https://") or not path.endswith(_OAUTH_ENDS):
-        return labels
-    given = {each for each in labels if each.startswith(_OF)}
-    if not all(each.endswith(_OF_OAUTH) for each in given) or not any(
-        "grant_type" in each or "code" in each for each in texts
-    ):
-        return labels
-    return as_login(labels)
+    is_endpoint = address.startswith("https://") and address.partition("?")[0].rstrip("/").endswith(_OAUTH_ENDS)
+    is_of_client = all(each.endswith(_OF_OAUTH) for each in labels if each.startswith(_OF))
+    is_request = any("grant_type" in each or "code" in each for each in texts)
+    return as_login(labels) if is_endpoint and is_of_client and is_request else labels
 
 
 def judge_credentials(labels: frozenset[str], address: str) -> str:
@@ -158,12 +136,12 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
     from .hosts import host_kind
 
     words = set(name.split("_"))
-    if address.startswith(UNKNOWN) and not words.isdisjoint(_ADDRESSES):
+    if address.startswith(UNKNOWN) and not words.isdisjoint(_WORDS["addresses"]):
         return ""
     host = host_of(address)
     known = _table()
     named = words.intersection(known)
-    listed = [known[word] for word in named - _GENERIC or named]
+    listed = [known[word] for word in named - _WORDS["generic"] or named]
     # `origin` is a remote whose host is not known.
     is_unknown = not host.strip(UNKNOWN) or host.endswith(UNKNOWN) or ("." not in host and ":" not in address)
     if is_unknown:
@@ -171,12 +149,16 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
     hosts = frozenset().union(*listed)
     is_own = any(f".{host}".endswith(each) if each[0] == "." else host == each for each in hosts - {_SELF_HOSTED})
     is_connection = "://" in address and not address.lower().startswith(_WEB)
-    if is_login and is_connection and (not hosts or not words.isdisjoint(_OF_DATABASES)):
+    if (
+        is_login
+        and is_connection
+        and (not hosts or not words.isdisjoint(_WORDS["databases"] | _WORDS["database_accounts"]))
+    ):
         return ""
-    if is_own and (is_login or _LOGIN_ONLY.isdisjoint(words)):
+    if is_own and (is_login or _WORDS["login_only"].isdisjoint(words)):
         return ""
     if not listed:
-        if is_login or _registered(host) in words - _ORDINARY:
+        if is_login or _registered(host) in words - _WORDS["ordinary"] - _WORDS["secrets"] - _WORDS["keys"]:
             return ""
         return "unclear" if "." not in host or host_kind(host) == "private" else "foreign"
     if _SELF_HOSTED in hosts and not is_own:

@@ -8,6 +8,10 @@ from fnmatch import fnmatchcase
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ipaddress import IPv6Address
+
 _TABLES = load_tables(os.path.dirname(__file__))["hosts"]
 _METADATA_ADDRESSES = frozenset(_TABLES["metadata"]["addresses"])
 _METADATA_NAMES = frozenset(_TABLES["metadata"]["names"])
@@ -79,11 +83,8 @@ def _ipv4_kind(number: int) -> str:
 
 
 def _ipv6_kind(host: str) -> str:
-    from ipaddress import IPv6Address
-
-    try:
-        address = IPv6Address(host.partition("%")[0])
-    except ValueError:
+    address = _ipv6(host)
+    if address is None:
         return "public"
     if str(address) in _METADATA_ADDRESSES:
         return "metadata"
@@ -100,6 +101,15 @@ def _ipv6_kind(host: str) -> str:
     return "private" if address.is_private or address.is_site_local else "public"
 
 
+def _ipv6(host: str) -> IPv6Address | None:
+    from ipaddress import IPv6Address
+
+    try:
+        return IPv6Address(host.partition("%")[0])
+    except ValueError:
+        return None
+
+
 def _ipv4(host: str) -> int | None:
     """Return the number of an IPv4 address in any form that inet_aton(3) takes: ``127.1``, ``0x7f.1``."""
     if not host or host[0] not in "0123456789":
@@ -107,15 +117,12 @@ def _ipv4(host: str) -> int | None:
     parts = host.split(".")
     if len(parts) > 4:
         return None
-    numbers = []
-    for part in parts:
-        base = 16 if part[:2] == "0x" else 8 if len(part) > 1 and part[0] == "0" else 10
-        try:
-            numbers.append(int(part[2:] or "0" if base == 16 else part, base))
-        except ValueError:
-            return None
-    *firsts, last = numbers
-    if any(number > 255 for number in firsts) or last >= 256 ** (5 - len(numbers)):
+    bases = [16 if part[:2] == "0x" else 8 if len(part) > 1 and part[0] == "0" else 10 for part in parts]
+    try:
+        *firsts, last = [int(part if part != "0x" else "0", base) for part, base in zip(parts, bases, strict=True)]
+    except ValueError:
+        return None
+    if any(number > 255 for number in firsts) or last >= 256 ** (4 - len(firsts)):
         return None
     return last + sum(number << (24 - 8 * at) for at, number in enumerate(firsts))
 
@@ -123,12 +130,9 @@ def _ipv4(host: str) -> int | None:
 def _echoed_ipv4(host: str) -> int | None:
     """Return the address that is written in a name such as ``10-0-0-1.nip.io`` or ``x.7f000001.nip.io``."""
     labels = host.replace("-", ".").split(".")[:-2]
-    for at in range(len(labels) - 3):
-        number = _ipv4(".".join(labels[at : at + 4]))
-        if number is not None:
-            return number
-    last = labels[-1] if labels else ""
-    return int(last, 16) if len(last) == 8 and all(letter in "0123456789abcdef" for letter in last) else None
+    written = [".".join(labels[at : at + 4]) for at in range(len(labels) - 3)]
+    written += [f"0x{each}" for each in labels[-1:] if len(each) == 8]
+    return next((number for each in written if (number := _ipv4(each)) is not None), None)
 
 
 # -- parsing addresses -------------------------------------------------------------------------------------------------
@@ -145,13 +149,7 @@ def is_ambiguous(url: str) -> bool:
     if scheme == "":
         return "%" in plain or any(letter < " " for letter in plain)
     if ":" in plain or host[:1] == "[":
-        from ipaddress import IPv6Address
-
-        try:
-            IPv6Address(plain.partition("%")[0])
-        except ValueError:
-            return UNKNOWN not in host
-        return False
+        return UNKNOWN not in host and _ipv6(plain) is None
     return not _HOST_CHARACTERS.issuperset(plain)
 
 

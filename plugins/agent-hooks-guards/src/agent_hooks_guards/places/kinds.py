@@ -11,8 +11,7 @@ from functools import lru_cache
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .path_globs import drop_single_classes, is_any_name, is_wild, substitutes
-from .place_names import KEY_ENDINGS, PLACES, TABLES, tokens
+from .place_names import KEY_ENDINGS, PLACES, TABLES, is_any_name, is_wild, substitutes, tokens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,9 +59,7 @@ def kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     A path with globs or ``UNKNOWN`` has the kinds of all paths that it may be, as far as the rest of it shows.
     ``host``: set for another machine or container (see ``Command``), which has no workspace.
     """
-    if len(path) > _MAX_LENGTH:
-        return _kinds(path[:_MAX_LENGTH], place, bool(host))
-    return _cached_kinds(path, place, bool(host))
+    return _kinds(path[:_MAX_LENGTH], place, bool(host)) if path else frozenset()
 
 
 def is_settings_secret(path: str) -> bool:
@@ -75,12 +72,9 @@ def is_settings_secret(path: str) -> bool:
     return name in (".npmrc", ".htpasswd") or name.startswith(("secrets.", ".secrets"))
 
 
+@lru_cache(maxsize=2048)
 def _kinds(path: str, place: Place, is_elsewhere: bool) -> frozenset[str]:
-    if not path:
-        return frozenset()
     wild = any(mark in path for mark in _WILD)
-    if wild and "[" in path:
-        path = drop_single_classes(path)
     folded = _fold(path)
     if not folded:  # only invisible characters
         return frozenset(("unknown",))
@@ -102,9 +96,6 @@ def _kinds(path: str, place: Place, is_elsewhere: bool) -> frozenset[str]:
             found.add("git")
     found.update(_kinds_by_name(segments, home_at))
     return frozenset(found)
-
-
-_cached_kinds = lru_cache(maxsize=2048)(_kinds)
 
 
 # -- location ----------------------------------------------------------------------------------------------------------
@@ -189,12 +180,9 @@ def _kinds_below_top(segments: list[str], depth: int) -> set[str]:
         return {"outside"}
     if top == "var" and second == "root":  # the home of root on macOS
         return set()
-    found = {"system", "outside"}
     if top == "sys" or (top == "proc" and second in ("sys", "sysrq-trigger", "kcore")):
-        found.add("kernel")
-    elif top == "var" and second == "log":
-        found.add("log")
-    return found
+        return {"system", "outside", "kernel"}
+    return {"system", "outside", "log"} if (top, second) == ("var", "log") else {"system", "outside"}
 
 
 def _device_kinds(path: str, segments: list[str], depth: int, wild_at: int, is_all: bool) -> set[str]:
@@ -216,11 +204,9 @@ def _home_at(segments: list[str], place: Place) -> int:
     top = segments[1] if len(segments) > 1 else ""
     if top in _HOMES and len(segments) > 2:
         return 3
-    if segments[0]:
+    if segments[0] or top not in ("root", "var"):
         return 0
-    if top == "root":
-        return 2
-    return 3 if top == "var" and segments[2:3] == ["root"] else 0
+    return 2 if top == "root" else 3 if segments[2:3] == ["root"] else 0
 
 
 def _unalias(segments: list[str]) -> list[str]:
@@ -291,14 +277,12 @@ def _is_secret_name(name: str) -> bool:
     if name.startswith(".env"):
         rest = name[4:]
         return rest == "" or (rest[0] in ".-_" and not rest.endswith(_SETTINGS_CODE) and not _is_example(rest))
-    if name.startswith(_KEY_NAMES):
+    if name.startswith((*_KEY_NAMES, "ssh_host_")):
         return not name.endswith(_PUBLIC_KEY_ENDINGS)
     if name in _SECRET_NAMES:
         return True
-    if name.startswith("ssh_host_"):
-        return not name.endswith(".pub")
-    stem, dot, ending = name.rpartition(".")
-    if not stem or not dot:  # `.key` is a filter of jq
+    stem, _, ending = name.rpartition(".")
+    if not stem:  # `.key` is a filter of jq
         return False
     if ending == "env":
         return not _is_example(stem)
@@ -309,10 +293,8 @@ def _is_secret_name(name: str) -> bool:
 
 def _is_private_stem(stem: str, ending: str) -> bool:
     """Return whether ``stem.key`` or ``stem.pem`` is a private key rather than a certificate."""
-    if "pub" in stem:
-        return False
-    if "key" in stem or ending == "key":
-        return True
+    if "pub" in stem or "key" in stem or ending == "key":
+        return "pub" not in stem
     is_authority = stem == "ca" or stem.startswith(("ca-", "ca_", "ca."))
     return not is_authority and not any(part in stem for part in _PUBLIC_PARTS)
 

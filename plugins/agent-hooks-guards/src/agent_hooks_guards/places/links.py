@@ -9,6 +9,7 @@ from agent_hooks_guards.model.values import UNKNOWN
 
 from .kinds import kinds
 from .paths import Simplified, absolute
+from .place_names import is_wild
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,37 +21,20 @@ if TYPE_CHECKING:
 _BY_LOCATION = frozenset("root system home user temp outside device kernel log".split())
 # Kinds that a link into the workspace does not loosen.
 _GUARDED = frozenset("root system home device kernel log secret startup accounts agent".split())
-# Files of a folder that are compared with a glob, and links among them that are followed.
+# Files that a glob matches, and of which links are followed.
 _MAX_LISTED = 4096
-_MAX_FOLLOWED = 64
 # Each process has its own of these.
 _OF_PROCESS = ("/dev/fd/", "/dev/std", "/proc/self/", "/proc/thread-self/")
-_MAX_LINKS = 40
 
 
 def real_path(path: str) -> str:
     """Return ``path`` with symbolic links resolved; streams and folders of "this process" stay, because the process
     that opens ``path`` has others.
     """
-    real = paths.real_path(path)
-    return real if real == path else _of_process(path) or real
-
-
-def _of_process(path: str) -> str:
-    """Return the stream or folder of the opening process that ``path`` leads to, "" if none."""
-    own = f"/proc/{os.getpid()}/"
-    for _ in range(_MAX_LINKS):
-        if path.startswith(_OF_PROCESS):
-            return path
-        folder, name = os.path.split(path)
-        try:
-            folder = os.path.realpath(folder)
-            if folder.startswith(own):
-                return f"/proc/self/{folder[len(own) :]}/{name}"
-            path = os.path.join(folder, os.readlink(os.path.join(folder, name)))
-        except (OSError, ValueError):
-            break
-    return ""
+    if path.startswith(_OF_PROCESS):
+        return path
+    real, own = paths.real_path(path), f"/proc/{os.getpid()}/"
+    return f"/proc/self/{real[len(own) :]}" if real.startswith(own) else real
 
 
 def folders_of(ctx: HookContext, home: str) -> tuple[str, str]:
@@ -102,37 +86,20 @@ def real_paths(path: str, *, is_deleted: bool) -> list[str]:
 
 def _matches(path: str, last: str = "") -> list[str]:
     """Return ``path``, and the files that its globs match through a link; with ``last``, those that hold that name."""
-    if not _is_glob(path):
+    known, unknown, _ = path.partition(UNKNOWN)
+    known = os.path.dirname(known) if unknown else known.rstrip("/")
+    if frozenset("*?[").isdisjoint(known):
         return [path]
-    from fnmatch import fnmatchcase
+    from glob import iglob
     from itertools import islice
 
-    found = [""]
-    for part in path.rstrip("/").split("/")[1:]:
-        if not _is_glob(part):
-            found = [f"{each}/{part}" for each in found]
-            continue
-        entries = []
-        for each in found:
-            try:
-                with os.scandir(each or "/") as listed:
-                    entries += [
-                        entry
-                        for entry in islice(listed, _MAX_LISTED)
-                        if fnmatchcase(entry.name, part) and (entry.name[0] != "." or part[0] == ".")
-                    ]
-            except OSError:  # not a folder
-                continue
-        entries.sort(key=os.DirEntry.is_symlink, reverse=True)
-        found = [entry.path for entry in entries[:_MAX_FOLLOWED]]
-    last = "" if _is_glob(last) else last
-    return [path, *(each for each in found if each != real_path(each) and _may_exist(f"{each}/{last}"))]
-
-
-def _is_glob(text: str) -> bool:
-    return "*" in text or "?" in text or "[" in text
-
-
-def _may_exist(path: str) -> bool:
-    """Return whether a glob may match ``path``: only files that exist, as far as the path is known."""
-    return UNKNOWN in path or os.path.lexists(path.rstrip("/"))
+    rest = path[len(known) :]
+    is_any = not last or bool(unknown) or is_wild(last)
+    return [
+        path,
+        *(
+            each + rest
+            for each in islice(iglob(known), _MAX_LISTED)
+            if each != real_path(each) and (is_any or os.path.lexists(f"{each}/{last}"))
+        ),
+    ]

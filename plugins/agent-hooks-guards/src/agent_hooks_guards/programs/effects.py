@@ -6,42 +6,182 @@ import re
 from functools import lru_cache
 from importlib import import_module
 
+from agent_hooks.model.tools import file_of_address
 from agent_hooks_guards.model.actions import Effect
 from agent_hooks_guards.model.declarations import TOUCHES, declarations
-from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS
-from agent_hooks_guards.places.credentials import as_login, host_of, in_url
-
-from .noting import Noting, url_of
+from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
+from agent_hooks_guards.places.credentials import host_of, in_address, in_url
+from agent_hooks_guards.places.paths import absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.declarations import Entry
+    from agent_hooks_guards.model.options import Options
 
     # A declaration, the kinds and selectors of its files, and the selectors of its hosts.
     Touching = tuple[Entry, list[tuple[str, str]], list[str]]
 
+# Names of files that stand for an input or an output, or for a terminal.
+STREAMS = frozenset(("", "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/dev/tty"))
+# Names of files that stand for the standard output.
+OUTPUTS = frozenset(("-", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
+# Names of folders wherever they exist: a copy to one lands in it.
+_FOLDERS = frozenset(
+    ". .. ~ .ssh .gnupg .aws .kube .docker .config autostart LaunchAgents LaunchDaemons hooks cron.d cron.daily"
+    " cron.hourly sudoers.d profile.d init.d bin tmp".split()
+)
+# The labels of downloads.
+COMES = frozenset((NETWORK,))
+PRIVATE_STORES = frozenset((SECRET, ENVIRONMENT))
+PRIVATE = PRIVATE_STORES | {CREDENTIAL}
+_SCHEME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-."
 _ALWAYS = "always"
 _NOTED = frozenset((*TOUCHES, "connects", "sends"))
 # These show their arguments here, or hand them to another program, which is looked at itself.
 _LOCAL = frozenset(
-    (
-        "echo printf print test [ [[ : true false export declare typeset local readonly set read alias grep egrep fgrep"
-        " zgrep rg ag ack sed awk gawk mawk jq yq tr cut expr basename dirname sudo doas env time timeout nice ionice"
-        " nohup setsid stdbuf xargs parallel watch command exec builtin eval pbcopy xclip wl-copy logger notify-send"
-    ).split()
+    "echo printf print test [ [[ : true false export declare typeset local readonly set read alias grep egrep fgrep"
+    " zgrep rg ag ack sed awk gawk mawk jq yq tr cut expr basename dirname sudo doas env time timeout nice ionice"
+    " nohup setsid stdbuf xargs parallel watch command exec builtin eval pbcopy xclip wl-copy logger"
+    " notify-send".split()
 )
 # The effects of these besides do not cover the credentials in the URLs that they are given.
 _CLIENTS = frozenset("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready python".split())
-# These take headers for the servers that they measure.
-_BENCHMARKS = frozenset("ab wrk hey siege".split())
 _URL = re.compile(r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)")
 # Variables, in lower case, that name the host that others are reached through.
 _PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
 # Programs that make the content of files known under other names.
 _COPYING = frozenset("cp mv install ln link dd rsync tar gzip zip split scp git".split())
+
+
+class Noting:
+    """The effects of one command, in the order in which they are noted. ``home``: the folder of ``~``. ``proxies``:
+    the hosts that its options name for reaching others through.
+    """
+
+    __slots__ = ("command", "cwd", "effects", "home", "options", "proxies")
+
+    def __init__(self, command: Command, options: Options, home: str) -> None:
+        self.command = command
+        self.options = options
+        self.home = home
+        self.cwd = command.cwd
+        self.effects: list[Effect] = []
+        self.proxies: list[str] = []
+
+    def operands(self, first: int = 0) -> list[str]:
+        """Return the operands without the ``first`` ones."""
+        argv = self.command.argv
+        return [argv[at] for at in self.options.operands[first:]]
+
+    def values(self, names: str) -> list[str]:
+        """Return the values of options."""
+        return [value for value, _ in self.options.values(names)]
+
+    def path(self, word: str) -> str:
+        """Return the file that an argument names."""
+        return absolute(word, self.cwd, self.home)
+
+    @property
+    def input_labels(self) -> frozenset[str]:
+        """The labels of the command's input."""
+        return self.command.stdin.labels if self.command.stdin else NO_LABELS
+
+    @property
+    def labels(self) -> frozenset[str]:
+        """The labels of the command's arguments and its input."""
+        return self.command.labels_of() | self.input_labels
+
+    def file(
+        self,
+        kind: str,
+        word: str,
+        *,
+        recursive: bool = False,
+        append: bool = False,
+        labels: frozenset[str] = NO_LABELS,
+        sources: tuple[str, ...] = (),
+    ) -> None:
+        """Note an effect on the file that an argument names; ``sources`` name the files that are written to it."""
+        if word in STREAMS:
+            return
+        files = tuple([self.path(source) for source in sources if source not in ("", "-")])
+        self.effects.append(Effect(kind, self.path(word), self.command, recursive, append, labels, files=files))
+
+    def send(
+        self, address: str, *, method: str = "", labels: frozenset[str] | None = None, sources: list[str] | None = None
+    ) -> None:
+        """Note that data leaves: with the ``labels``, by default those of all arguments, and the files ``sources``,
+        which are read.
+        """
+        for source in sources or ():
+            self.file("read", source)
+        files = tuple([self.path(source) for source in sources or () if source not in STREAMS])
+        if labels is None:
+            labels = self.command.labels_of()
+        self.effects.append(Effect("send", address, self.command, labels=labels, method=method, files=files))
+
+    def receive(self, address: str, *, method: str = "") -> None:
+        """Note that data comes in."""
+        self.effects.append(Effect("receive", address, self.command, method=method))
+
+    def connect(self, address: str, labels: frozenset[str] | None = None) -> None:
+        """Note a connection that sends the command's input and its arguments, if they are worth it."""
+        if labels is None:
+            labels = self.labels
+        if self.command.stdin is not None or labels & PRIVATE:
+            self.send(address, labels=labels)
+        else:
+            self.receive(address)
+
+    def urls(self, *, receives: bool = False) -> None:
+        """Note the addresses among the arguments; ``receives``: credentials in them are not noted."""
+        for at, word in enumerate(self.command.argv):
+            if "://" not in word:
+                continue
+            address = url_in(word)
+            labels = self.command.labels.get(at, NO_LABELS)
+            if path := file_of_address(address):
+                self.file("read", path)
+            elif CREDENTIAL in labels and not receives:
+                self.send(address, labels=in_address(address, labels, path=True))
+            else:
+                self.receive(address)
+
+
+def inside(folder: str, name: str = UNKNOWN) -> str:
+    """Return a name in a folder; an unknown one unless it is given."""
+    return f"{folder}{name}" if folder.endswith("/") else f"{folder}/{name}"
+
+
+def last_name(path: str) -> str:
+    """Return the last part of a path, or of a URL's path."""
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def is_folder(word: str) -> bool:
+    """Whether a path is surely a folder, as far as its name tells."""
+    return word.endswith("/") or last_name(word) in _FOLDERS
+
+
+def is_remote(word: str) -> bool:
+    """Whether ``scp`` and ``rsync`` take an argument for a file on another machine: a colon stands before any slash."""
+    host, colon, _ = word.partition(":")
+    return bool(colon) and bool(host) and "/" not in host
+
+
+def url_of(word: str, scheme: str = "http") -> str:
+    """Return a URL as curl and the like complete it."""
+    return word if "://" in word or word[:6].lower() in ("http:/", "https:", "file:/") else f"{scheme}://{word}"
+
+
+def url_in(word: str) -> str:
+    """Return the URL that an argument ends with, "" if there is none."""
+    before, separator, rest = word.partition("://")
+    return before[len(before.rstrip(_SCHEME)) :] + separator + rest if separator else ""
 
 
 def effects(command: Command, home: str) -> list[Effect]:
@@ -62,7 +202,8 @@ def effects(command: Command, home: str) -> list[Effect]:
     for note in notes:
         note(noting)
     for entry, files, hosts in touching:
-        touch(noting, entry, files, hosts)
+        if "idle" not in entry or not options.has(entry["idle"]):
+            touch(noting, entry, files, hosts)
     if command.name in _CLIENTS or not noting.effects:
         noting.effects += _in_urls(command)
     has_proxy = noting.proxies or command.assignments
@@ -74,17 +215,23 @@ def effects(command: Command, home: str) -> list[Effect]:
 @lru_cache(maxsize=4096)
 def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting], None]], list[Touching]]:
     """Return the functions that note the effects of a program, and the arguments for ``touch``."""
-    table = declarations()
-    entries = table.holding(name, subcommand)
-    path = table.aliases.get(name, name)
-    modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
-    functions = [getattr(import_module(f"{__package__}.{each}"), "EFFECTS", {}).get(path) for each in modules]
+    functions, entries = handlers(name, subcommand, "EFFECTS")
     touching = []
     for entry in entries:
         if not _NOTED.isdisjoint(entry):
             files = [(kind, selector) for key, kind in TOUCHES.items() for selector in entry.get(key, "").split()]
             touching.append((entry, files, entry.get("connects", "").split()))
-    return [each for each in functions if each], touching
+    return functions, touching
+
+
+def handlers(name: str, subcommand: tuple[str, ...], kind: str) -> tuple[list[Any], tuple[Entry, ...]]:
+    """Return the functions for a program in the tables ``kind`` of its modules, and its declarations."""
+    table = declarations()
+    entries = table.holding(name, subcommand)
+    path = table.aliases.get(name, name)
+    modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
+    functions = [getattr(import_module(f"{__package__}.{each}"), kind, {}).get(path) for each in modules]
+    return [each for each in functions if each], entries
 
 
 def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: list[str]) -> None:
@@ -98,18 +245,21 @@ def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: lis
             operands = operands[1:]
         if not options.has(entry["pattern"]):
             operands = operands[1:]
-    writes = "in_place" in entry and options.has(entry["in_place"])
-    reads = "looks" in entry and options.has(entry["looks"])
+    argv = noting.command.argv
+    override = "write" if "in_place" in entry and options.has(entry["in_place"]) else ""
+    override = "read" if "looks" in entry and options.has(entry["looks"]) else override
+    sources: list[str] = []
     for kind, selector in files:
-        # The data that is written comes from the input, as far as a declaration knows.
-        if selector[0] == "-":
-            for value in noting.values(selector):
-                noting.file(kind, value, labels=noting.input_labels if kind == "write" else NO_LABELS)
-            continue
-        kind = "read" if reads else "write" if writes else kind
-        labels = noting.input_labels if kind == "write" else NO_LABELS
-        for at in select(selector, operands):
-            noting.file(kind, noting.command.argv[at], recursive=recursive, append=append, labels=labels)
+        is_operand = selector[0] != "-"
+        words = [argv[at] for at in select(selector, operands)] if is_operand else noting.values(selector)
+        kind = override or kind if is_operand else kind
+        for word in words:
+            if kind == "write":
+                labels = noting.input_labels
+                noting.file(kind, word, recursive=recursive, append=append, labels=labels, sources=tuple(sources))
+            else:
+                noting.file(kind, word, recursive=recursive and is_operand)
+        sources += words if kind == "read" else []
     if hosts or "sends" in entry:
         _reach(noting, entry, hosts)
 
@@ -118,8 +268,7 @@ def _reach(noting: Noting, entry: Entry, hosts: list[str]) -> None:
     """Note the hosts that the declaration ``entry`` lists."""
     for selector in hosts:
         if selector == "urls":
-            is_benchmark = noting.command.name in _BENCHMARKS
-            noting.urls(_logins(noting) if is_benchmark else NO_LABELS, receives=noting.command.name in _CLIENTS)
+            noting.urls(receives=noting.command.name in _CLIENTS)
         elif selector[0] == "-":
             for value in noting.values(selector):
                 if "/" not in value:
@@ -133,10 +282,6 @@ def _reach(noting: Noting, entry: Entry, hosts: list[str]) -> None:
         files = [value for each in entry["sends"].split() if each[0] == "-" for value in noting.values(each)]
         files += [word for word in noting.operands() if "*" in entry["sends"].split() and ("/" in word or "." in word)]
         noting.send(noting.command.program, labels=noting.labels, sources=files)
-
-
-def _logins(noting: Noting) -> frozenset[str]:
-    return frozenset(label for label in as_login(noting.command.labels_of()) if label.startswith("login:"))
 
 
 def _applies(noting: Noting, options: str) -> bool:

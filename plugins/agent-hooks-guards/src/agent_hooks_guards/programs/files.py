@@ -1,13 +1,22 @@
-"""``cp``, ``mv``, ``install``, ``ln``, ``dd`` and other programs whose operands are not all treated alike."""
+"""``cp``, ``mv``, ``ln``, ``dd``, ``tar``, ``zip`` and other programs whose operands are not all treated alike."""
 
 from __future__ import annotations
 
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 
-from .noting import Noting, inside, is_folder, last_name
+from .effects import STREAMS, inside, is_folder, last_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from .effects import Noting
+
+_EXTENSIONS = ("gz", "z", "Z", "bz2", "xz", "lzma", "zst", "lz4", "br")
+_UNPACKERS = frozenset(("gunzip", "bunzip2", "unxz", "unlzma", "unzstd", "uncompress"))
 
 
-def pairs(noting: Noting) -> list[tuple[str, str]]:
+def _pairs(noting: Noting) -> list[tuple[str, str]]:
     """Return the sources and targets of a program whose last operand is the target: ``cp``, ``mv``, ``install``."""
     words = noting.operands()
     folder = noting.options.value("-t|--target-directory")
@@ -22,49 +31,35 @@ def pairs(noting: Noting) -> list[tuple[str, str]]:
 
 def _copy(noting: Noting) -> None:
     recursive = noting.options.has("-r|-R|-a|--recursive|--archive")
-    couples = pairs(noting)
-    for word in () if couples else noting.operands():
-        noting.file("read", word, recursive=recursive)
-    for source, target in couples:
+    for source, target in _pairs(noting):
         noting.file("read", source, recursive=recursive)
         noting.file("write", target, recursive=recursive, sources=(source,))
 
 
 def move(noting: Noting) -> None:
     """Note the effects of ``mv``, and of ``git mv``."""
-    couples = pairs(noting)
-    for word in () if couples else noting.operands():
-        noting.file("delete", word, recursive=True)
-    for source, target in couples:
+    for source, target in _pairs(noting):
+        # `mv * old/` sorts the files of a folder into a folder of the same folder.
+        folder, _, name = noting.path(source).rpartition("/")
+        sorts = ("*" in name or UNKNOWN in name) and noting.path(target).startswith(f"{folder}/")
         noting.file("read", source, recursive=True)
-        noting.file("delete", source, recursive=not _sorts_below(noting, source, target))
+        noting.file("delete", source, recursive=not sorts)
         noting.file("write", target, recursive=True, sources=(source,))
-
-
-def _sorts_below(noting: Noting, source: str, target: str) -> bool:
-    """Whether the files of a folder go into a folder of the same folder: ``mv * old/``."""
-    folder, _, name = noting.path(source).rpartition("/")
-    return ("*" in name or UNKNOWN in name) and noting.path(target).startswith(f"{folder}/")
 
 
 def _install(noting: Noting) -> None:
     if noting.options.has("-d|--directory"):
         for word in noting.operands():
             noting.file("change", word)
-        return
-    changes = noting.options.has("-m|--mode|-o|--owner|-g|--group")
-    for source, target in pairs(noting):
-        noting.file("read", source)
-        noting.file("write", target, sources=(source,))
-        if changes:
-            noting.file("change", target)
+    else:
+        _copy(noting)
 
 
 def _link(noting: Noting) -> None:
     words = noting.operands()
-    couples = [(words[0], last_name(words[0]))] if len(words) == 1 else pairs(noting)
+    pairs = [(words[0], last_name(words[0]))] if len(words) == 1 else _pairs(noting)
     is_symbolic = noting.options.has("-s|--symbolic") and not noting.options.has("-r|--relative")
-    for target, name in couples:
+    for target, name in pairs:
         # The text of a symbolic link starts from the folder that the link is in.
         if is_symbolic and not target.startswith(("/", "~")) and "/" in name:
             target = f"{name.rpartition('/')[0]}/{target}"
@@ -73,14 +68,10 @@ def _link(noting: Noting) -> None:
 
 
 def _dd(noting: Noting) -> None:
-    source = noting.options.value("if")
-    target = noting.options.value("of")
-    if source:
-        noting.file("read", source)
-    if target:
-        labels = NO_LABELS if source else noting.input_labels
-        appends = "append" in (noting.options.value("oflag") or "")
-        noting.file("write", target, append=appends, labels=labels, sources=(source,) if source else ())
+    source = noting.options.value("if") or ""
+    noting.file("read", source)
+    labels = NO_LABELS if source else noting.input_labels
+    noting.file("write", noting.options.value("of") or "", labels=labels, sources=(source,))
 
 
 def _split(noting: Noting) -> None:
@@ -90,48 +81,14 @@ def _split(noting: Noting) -> None:
     noting.file("write", (target or "x") + UNKNOWN, labels=labels, sources=(source,))
 
 
-def _filter(noting: Noting) -> None:
-    """``uniq input output``."""
-    words = noting.operands()
-    for word in words[:1]:
-        noting.file("read", word)
-    for word in words[1:2]:
-        noting.file("write", word, labels=noting.input_labels, sources=(words[0],))
-
-
-def _mode(noting: Noting) -> None:
-    """``chmod`` and ``chown``: the mode or owner comes first, unless it is that of another file."""
-    # chmod -x file: the mode looks like options.
-    first = 0 if noting.options.has("--reference|-r|-w|-x|-X|-s|-t|-u|-g|-o") else 1
-    recursive = noting.options.has("-R|--recursive")
-    for word in noting.operands(first):
-        noting.file("change", word, recursive=recursive)
-
-
-def _attributes(noting: Noting) -> None:
-    recursive = noting.options.has("-R|-r|--recursive")
-    for word in noting.operands():
-        if not word.startswith(("+", "=")):
-            noting.file("change", word, recursive=recursive)
-
-
-def _shred(noting: Noting) -> None:
-    removes = noting.options.has("-u|--remove*")
-    for word in noting.operands():
-        noting.file("write", word)
-        if removes:
-            noting.file("delete", word)
-
-
 def _patch(noting: Noting) -> None:
     words = noting.operands()
     for value in [*words[1:2], *noting.values("-i|--input")]:
         noting.file("read", value)
-    target = words[0] if words else noting.options.value("-o|--output")
-    if target is None or not target.startswith(("/", "~")):
-        target = inside(noting.options.value("-d|--directory") or ".", target or UNKNOWN)
     if not noting.options.has("--dry-run"):
-        noting.file("write", target, labels=noting.input_labels)
+        target = words[0] if words else noting.options.value("-o|--output") or UNKNOWN
+        folder = "" if target.startswith(("/", "~")) else noting.options.value("-d|--directory") or "."
+        noting.file("write", inside(folder, target) if folder else target, labels=noting.input_labels)
 
 
 def _delete_of_windows(noting: Noting) -> None:
@@ -145,6 +102,91 @@ def _delete_of_windows(noting: Noting) -> None:
             noting.file("delete", f"{drive}:/{rest}" if is_drive else word, recursive=recursive)
 
 
+def pack(noting: Noting, archive: str, members: Sequence[str], *, append: bool = False, removes: str = "") -> None:
+    """Note that ``members`` are read and an archive is written; with the options ``removes`` they are deleted."""
+    for word in members:
+        noting.file("read", word, recursive=True)
+    noting.file("write", archive, append=append, labels=noting.input_labels, sources=tuple(members))
+    for word in members if removes and noting.options.has(removes) else ():
+        noting.file("delete", word, recursive=True)
+
+
+def unpack(noting: Noting, archive: str, members: Sequence[str]) -> None:
+    """Note that an archive is read and ``members`` of it, or folders, are written."""
+    noting.file("read", archive)
+    labels = noting.input_labels if archive in STREAMS else NO_LABELS
+    for word in members:
+        noting.file("write", word, recursive=True, labels=labels, sources=(archive,))
+
+
+def _tar(noting: Noting) -> None:
+    options = noting.options
+    archive = options.value("-f|--file") or ""
+    folder = options.value("-C|--directory|--cd")
+    members = [word if folder is None or word[:1] == "/" else inside(folder, word) for word in noting.operands()]
+    if options.has("-x|--extract|--get"):
+        if options.has("-O|--to-stdout|--to-command"):
+            noting.file("read", archive)
+        else:
+            base = "/" if options.has("-P|--absolute-names") else folder or "."
+            unpack(noting, archive, members or [inside(base)])
+    elif options.has("-c|--create|-r|--append|-u|--update|-A|--catenate|--concatenate"):
+        pack(noting, archive, members, append=not options.has("-c|--create"), removes="--remove-files")
+    elif archive:
+        noting.file("write" if options.has("--delete") else "read", archive)
+
+
+def _zip(noting: Noting) -> None:
+    archive, *members = [*noting.operands(), ""]
+    pack(noting, archive, members, removes="-m|--move")
+
+
+def _unzip(noting: Noting) -> None:
+    archive, *names = [*noting.operands(), ""]
+    if noting.options.has("-l|-t|-p|-c|-Z|-v|-z"):
+        noting.file("read", archive)
+    else:
+        folder = noting.options.value("-d") or "."
+        unpack(noting, archive, [inside(folder, name) for name in filter(None, names)] or [inside(folder)])
+
+
+def _seven_zip(noting: Noting) -> None:
+    action, archive, *members = [*noting.operands(), "", ""]
+    if action in ("x", "e"):
+        folders = [word[2:] for word in noting.command.argv if word.startswith("-o") and len(word) > 2]
+        unpack(noting, archive, [inside(folder) for folder in folders or ["."]])
+    elif action in ("a", "u", "m"):
+        pack(noting, archive, members)
+
+
+def _cpio(noting: Noting) -> None:
+    options = noting.options
+    archive = options.value("-F|--file|-I|-O") or ""
+    if options.has("-o|--create"):
+        pack(noting, archive, ())
+    elif options.has("-i|--extract") and not options.has("-t|--list|--to-stdout"):
+        unpack(noting, archive, [inside(options.value("-D|--directory") or ".")])
+    elif options.has("-p|--pass-through"):
+        unpack(noting, "", [inside(word) for word in noting.operands()])
+
+
+def _compress(noting: Noting) -> None:
+    """A compressor replaces a file by another one, unless it is told to keep it or to print."""
+    options, program = noting.options, noting.command.program
+    recursive = options.has("-r|--recursive")
+    keeps = options.has("-k|--keep") or (program.endswith("zstd") and not options.has("--rm"))
+    prints = options.has("-c|--stdout|--to-stdout|-t|--test|-l|--list") or program.endswith("cat")
+    unpacks = options.has("-d|--decompress|--uncompress") or program in _UNPACKERS
+    for word in noting.operands():
+        noting.file("read", word, recursive=recursive)
+        if not prints:
+            if not keeps:
+                noting.file("delete", word, recursive=recursive)
+            stem, _, extension = word.rpartition(".")
+            target = f"{word}.gz" if not unpacks else stem if extension in _EXTENSIONS else word
+            noting.file("write", target, sources=(word,))
+
+
 EFFECTS = {
     "cp": _copy,
     "mv": move,
@@ -152,12 +194,12 @@ EFFECTS = {
     "ln": _link,
     "dd": _dd,
     "split": _split,
-    "uniq": _filter,
-    "xxd": _filter,
-    "chmod": _mode,
-    "chown": _mode,
-    **dict.fromkeys("chattr setfacl chflags chcon restorecon".split(), _attributes),
-    "shred": _shred,
     "patch": _patch,
     **dict.fromkeys("rmdir rd remove-item del".split(), _delete_of_windows),
+    "tar": _tar,
+    "zip": _zip,
+    "unzip": _unzip,
+    "7z": _seven_zip,
+    "cpio": _cpio,
+    **dict.fromkeys("gzip bzip2 xz zstd lz4 brotli compress".split(), _compress),
 }

@@ -1,6 +1,6 @@
-"""``git``: the files and hosts that it reaches, and the programs that its settings, aliases and options run.
+"""``git``: the files and hosts that it reaches, and the programs that its settings and aliases run.
 
-Sources: git-config(1), "Environment Variables" and "Configuration" of git(1), gitattributes(5), gitremote-helpers(7).
+Sources: git-config(1), "Environment Variables" and "Configuration" of git(1), gitremote-helpers(7).
 """
 
 from __future__ import annotations
@@ -9,52 +9,23 @@ from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import as_login, in_address, is_carried
 
+from .effects import COMES, is_remote, last_name, url_in
 from .files import move
-from .noting import COMES, is_remote, last_name, url_in
-from .unwrapping import operands_from, part, quoted, shell, split, texts, values_as_shell, word
+from .unwrapping import alias, argument, part, quoted, shell, split, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.options import Options
 
-    from .noting import Noting
+    from .effects import Noting
 
-# Settings whose value a shell runs; where a name stands in the middle, as in `filter.lfs.clean`, without it.
+# The last parts of the names of settings whose value a shell runs: `core.editor`, `filter.lfs.clean`.
 _COMMANDS = frozenset(
-    "core.editor core.pager core.sshcommand core.askpass core.gitproxy core.alternaterefscommand core.fsmonitor"
-    " sequence.editor diff.external gpg.program gpg.openpgp.program gpg.x509.program gpg.ssh.program"
-    " gpg.ssh.defaultkeycommand interactive.difffilter sendemail.sendmailcmd sendemail.tocmd sendemail.cccmd"
-    " sendemail.headercmd uploadpack.packobjectshook imap.tunnel gc.recentobjectshook instaweb.httpd".split()
+    "editor pager sshcommand askpass gitproxy alternaterefscommand fsmonitor external program defaultkeycommand"
+    " difffilter sendmailcmd tocmd cccmd headercmd packobjectshook tunnel recentobjectshook httpd clean smudge process"
+    " command textconv driver cmd uploadpack receivepack vcs".split()
 )
-_COMMANDS_OF_NAMES = frozenset(
-    "filter.clean filter.smudge filter.process diff.command diff.textconv merge.driver mergetool.cmd"
-    " difftool.cmd mergetool.path difftool.path browser.cmd browser.path man.cmd man.path guitool.cmd"
-    " tar.command trailer.command trailer.cmd remote.uploadpack remote.receivepack remote.vcs"
-    " hook.command lfs.clean lfs.process gpg.program".split()
-)
-# Settings that run their value only behind an exclamation mark.
-_MARKED = frozenset(("submodule.update", "credential.helper"))
-# Options of subcommands whose value a shell runs.
-_OPTIONS = {
-    "archive": "--exec",
-    "clone": "-u|--upload-pack",
-    "daemon": "--access-hook",
-    "difftool": "-x|--extcmd",
-    "fetch": "--upload-pack",
-    "fetch-pack": "--upload-pack|--exec",
-    "filter-branch": "--setup|--env-filter|--tree-filter|--index-filter|--parent-filter|--msg-filter|--commit-filter"
-    "|--tag-name-filter",
-    "grep": "-O|--open-files-in-pager",
-    "ls-remote": "--upload-pack|--exec",
-    "pull": "--upload-pack",
-    "push": "--receive-pack|--exec",
-    "rebase": "-x|--exec",
-    "send-email": "--sendmail-cmd|--to-cmd|--cc-cmd|--header-cmd",
-    "send-pack": "--receive-pack|--exec",
-    "shell": "-c",
-    "svn": "--authors-prog",
-}
 _WITH_ADDRESSES = frozenset(
     "clone fetch pull push remote ls-remote submodule archive fetch-pack send-pack config bundle".split()
 )
@@ -66,27 +37,23 @@ def run_by_setting(key: str, value: Data) -> list[Inner]:
     """Return the programs that a setting makes git run, now or later; an alias only if it is a shell's."""
     lowered = key.strip().lower()
     text = value.text
-    if not text or text.lower() in {"true", "false", "none"}:
+    if not text or text.lower() in {"true", "false", "none", "/dev/null"}:
         return []
     section, _, rest = lowered.partition(".")
-    middle, _, last = rest.rpartition(".")
-    marked = Data(text[1:], value.labels) if text[:1] == "!" else None
+    last = rest.rpartition(".")[2]
     label = f"git {lowered}"
-    if section == "alias" or f"{section}.{last}" in _MARKED:
-        if marked is None and last == "helper" and "/" in text.partition(" ")[0]:
-            return shell(value, label)
-        return shell(marked, label) if marked is not None else []
+    if section == "alias" or (section, last) in (("submodule", "update"), ("credential", "helper")):
+        is_path = last == "helper" and "/" in text.partition(" ")[0]
+        return shell(Data(text.removeprefix("!"), value.labels), label) if text[:1] == "!" or is_path else []
     if lowered == "core.hookspath":
         return [Inner(language="sh", path=f"{text}/{hook}", label="git hook") for hook in _HOOKS]
-    if section == "url" or (section == "remote" and last == "url"):
+    if last == "url" or (section == "url" and rest):
         return _of_address(value)
-    if lowered in _COMMANDS or (middle and f"{section}.{last}" in _COMMANDS_OF_NAMES) or (section == "pager" and last):
+    if last in _COMMANDS or section == "pager" or (last == "path" and section in ("mergetool", "difftool", "browser")):
         return shell(value, label)
-    if (lowered == "include.path" or (section == "includeif" and last == "path")) and text != "/dev/null":
+    if last == "path" and section.startswith("include"):
         return [Inner(language="gitconfig", path=text, label=label)]
-    if UNKNOWN in lowered and not lowered.strip(UNKNOWN):
-        return [Inner(language="sh", code=Data(UNKNOWN, value.labels), label="git -c")]
-    return []
+    return shell(Data(UNKNOWN, value.labels), "git -c") if not lowered.strip(UNKNOWN) else []
 
 
 def _of_address(address: Data) -> list[Inner]:
@@ -100,16 +67,17 @@ def _of_address(address: Data) -> list[Inner]:
 def _inner(command: Command, options: Options) -> list[Inner]:
     found: list[Inner] = []
     aliases: dict[str, Data] = {}
-    first = _subcommand_at(command, options)
+    argv = command.argv
+    called = options.subcommand[0] if options.subcommand else ""
+    first = argv.index(called) if called else len(argv)
     for (name, value), at in zip(options.given, options.places, strict=True):
-        if at > first or value is None:
+        if value is None or (at > first and called != "clone"):
             continue
         key, _, text = value.partition("=")
         if name == "--exec-path":
-            called = options.subcommand[0] if options.subcommand else ""
             found.append(Inner(language="sh", path=f"{value}/git-{called}", label="git --exec-path"))
-        elif name in ("-c", "--config-env"):
-            data = part(command, text, at) if name == "-c" else command.assignments.get(text, Data(UNKNOWN))
+        elif name in ("-c", "--config", "--config-env"):
+            data = command.assignments.get(text, Data(UNKNOWN)) if name == "--config-env" else part(command, text, at)
             lowered = key.lower()
             if lowered.startswith("alias."):
                 aliases[lowered[6:]] = data
@@ -117,60 +85,30 @@ def _inner(command: Command, options: Options) -> list[Inner]:
                 found += _of_address(part(command, key[4 : lowered.rindex(".insteadof")], at))
             else:
                 found += run_by_setting(key, data)
-    if not options.subcommand:
-        return found
-    called = options.subcommand[0]
-    alias = aliases.get(called.lower())
-    if alias is not None:
-        return found + _alias(command, alias, first)
-    if called in _OPTIONS:
-        found += values_as_shell(command, options, _OPTIONS[called], f"git {called}")
-    if called in _SUBCOMMANDS:
-        found += _SUBCOMMANDS[called](command, options)
-    for at, text in enumerate(command.argv) if called in _WITH_ADDRESSES else ():
+    if called.lower() in aliases:
+        return found + _alias(command, aliases[called.lower()], first)
+    if called == "config":
+        found += _config(command, options)
+    for at, text in enumerate(argv) if called in _WITH_ADDRESSES else ():
         before, mark, address = text.partition("ext::")
         if mark and (not before or before.endswith("=")):
             found += _of_address(part(command, mark + address, at))
     return found
 
 
-def _subcommand_at(command: Command, options: Options) -> int:
-    """Return the position of the first token of the subcommand."""
-    if options.subcommand:
-        passed = set(options.places)
-        for at in range(1, len(command.argv)):
-            if command.argv[at] == options.subcommand[0] and at not in passed:
-                return at
-    return len(command.argv)
-
-
-def _alias(command: Command, alias: Data, first: int) -> list[Inner]:
+def _alias(command: Command, text: Data, first: int) -> list[Inner]:
     """``git -c alias.x=text x arguments``: a command line behind ``!``, else a command of git's."""
-    rest = [word(command, at) for at in range(first + 1, len(command.argv))]
-    if alias.text[:1] == "!":
-        labels = alias.labels.union(*(data.labels for data in rest))
+    rest = [argument(command, at) for at in range(first + 1, len(command.argv))]
+    if text.text[:1] == "!":
+        labels = text.labels.union(*(data.labels for data in rest))
         given = [data.text if UNKNOWN in data.text else quoted(data.text) for data in rest]
-        return shell(Data(" ".join([alias.text[1:], *given]), labels), "git alias")
-    own = [Data(text, alias.labels) for text in split(alias.text)]
+        return shell(Data(" ".join([text.text[1:], *given]), labels), "git alias")
+    own = [Data(each, text.labels) for each in split(text.text)]
     # Settings of the outer command hold for the inner one, too, and with them aliases of aliases.
-    settings = [word(command, at) for at in range(1, first)]
+    settings = [argument(command, at) for at in range(1, first)]
     if not own or own[0].text == command.argv[first]:  # git refuses an alias of itself
         return []
     return [texts([Data("git"), *settings, *own, *rest], "git alias")]
-
-
-def _bisect(command: Command, options: Options) -> list[Inner]:
-    return operands_from(command, options, 0, "git bisect run") if options.subcommand[1:] == ("run",) else []
-
-
-def _submodule(command: Command, options: Options) -> list[Inner]:
-    """``git submodule foreach line``: a single operand is a command line."""
-    if options.subcommand[1:] != ("foreach",) or not options.operands:
-        return []
-    first = options.operands[0]
-    if len(options.operands) == 1:
-        return shell(word(command, first), "git submodule foreach")
-    return [Inner(words=list(range(first, len(command.argv))), label="git submodule foreach")]
 
 
 def _config(command: Command, options: Options) -> list[Inner]:
@@ -178,39 +116,8 @@ def _config(command: Command, options: Options) -> list[Inner]:
     if options.has(_QUERIES) or options.subcommand[1:2] not in ((), ("set",)) or len(options.operands) < 2:
         return []
     key = command.argv[options.operands[0]]
-    value = word(command, options.operands[1])
-    if key.lower().startswith("alias.") and value.text[:1] != "!":
-        own = split(value.text)
-        return [texts([Data(text, value.labels) for text in ("git", *own)], "git alias")] if own else []
-    return run_by_setting(key, value)
-
-
-def _clone(command: Command, options: Options) -> list[Inner]:
-    found = [
-        Inner(language="sh", path=f"{text}/hooks/post-checkout", label="git clone --template")
-        for text, _ in options.values("--template")
-    ]
-    for text, at in options.values("-c|--config"):
-        key, _, value = text.partition("=")
-        found += run_by_setting(key, part(command, value, at))
-    return found
-
-
-def _filter_repo(command: Command, options: Options) -> list[Inner]:
-    return [
-        Inner(language="python", code=part(command, text, at), label="git filter-repo")
-        for (name, text), at in zip(options.given, options.places, strict=True)
-        if text is not None and name.endswith("-callback")
-    ]
-
-
-_SUBCOMMANDS = {
-    "bisect": _bisect,
-    "submodule": _submodule,
-    "config": _config,
-    "clone": _clone,
-    "filter-repo": _filter_repo,
-}
+    value = argument(command, options.operands[1])
+    return alias("git", value) if key.lower().startswith("alias.") else run_by_setting(key, value)
 
 
 def _effects(noting: Noting) -> None:
@@ -224,16 +131,20 @@ def _effects(noting: Noting) -> None:
     if is_carried(labels):
         for address in filter(None, map(url_in, noting.command.argv)):
             noting.send(address, labels=labels)
-    if called in _FILES:
-        _FILES[called](noting)
+    if called == "mv":
+        move(noting)
+    elif called == "clone":
+        _note_clone(noting)
+    elif called == "config":
+        _note_settings(noting)
+    elif called == "push":
+        noting.send(words[0] if words else "origin", labels=labels)
     elif called in ("fetch", "pull", "ls-remote"):
         noting.receive(words[0] if words else "origin")
     elif called in ("archive", "submodule"):
         for address in (*noting.values("--remote"), *words):
             if "://" in address or is_remote(address):
                 noting.receive(address)
-    elif called == "push":
-        noting.send(words[0] if words else "origin", labels=labels)
 
 
 def _note_proxies(noting: Noting) -> None:
@@ -257,17 +168,6 @@ def _labels(noting: Noting) -> frozenset[str]:
     )
 
 
-def _note_removal(noting: Noting) -> None:
-    if not noting.options.has("--cached|-n|--dry-run"):
-        for path in noting.operands():
-            noting.file("delete", path, recursive=noting.options.has("-r"))
-
-
-def _note_patches(noting: Noting) -> None:
-    for path in noting.operands():
-        noting.file("read", path)
-
-
 def _note_clone(noting: Noting) -> None:
     address, folder, *_ = (*noting.operands(), "", "")
     if "://" in address or is_remote(address):
@@ -286,13 +186,5 @@ def _note_settings(noting: Noting) -> None:
         noting.file("read" if asks else "write", name, append=True)
 
 
-_FILES = {
-    "rm": _note_removal,
-    "mv": move,
-    "apply": _note_patches,
-    "am": _note_patches,
-    "clone": _note_clone,
-    "config": _note_settings,
-}
 EFFECTS = {"git": _effects}
 INNER = {"git": _inner}

@@ -1,10 +1,19 @@
-"""``curl``, ``wget``, ``aria2c``, ``http`` and other clients of HTTP."""
+"""``curl``, ``wget``, ``http`` and other clients of HTTP, and those of services: ``gh``, ``aws``, ``gsutil``.
+
+The table ``request`` of a declaration names the options of a client by their roles: ``method``; ``head``; ``get`` (the
+body goes into the URL); ``uploads`` (files that are put); ``bodies`` (``@file``, ``name=@file`` or a text), ``encoded``
+(``name@file``), ``texts`` and ``files`` (whose value is a file) of the body; ``headers``; ``cookies``; ``logins``;
+``kept`` (passwords that stay here); ``variables``; ``urls``; ``lists`` (files of URLs); ``hosts``, ``resolve`` and
+``connect_to`` (connected to in place of the URL's host); ``proxies`` and ``settings`` (``http_proxy=…``); ``output``,
+``folder`` and ``named`` (for files named like the URL; ``always``).
+"""
 
 from __future__ import annotations
 
 import re
 
 from agent_hooks.model.tools import file_of_address
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 from agent_hooks_guards.places.credentials import (
     as_login,
@@ -16,18 +25,21 @@ from agent_hooks_guards.places.credentials import (
     variable_labels,
 )
 
-from .noting import COMES, PRIVATE, PRIVATE_STORES, STREAMS, inside, last_name, url_of
+from .effects import COMES, PRIVATE, PRIVATE_STORES, STREAMS, inside, last_name, url_of
+from .transfers import arrive, is_away, transfer
+from .unwrapping import alias, argument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from .noting import Noting
+    from agent_hooks_guards.model.actions import Command, Inner
+    from agent_hooks_guards.model.options import Options
+
+    from .effects import Noting
 
 # Methods that ask and bring nothing.
 _ASKING = frozenset(("GET", "HEAD", "OPTIONS"))
-
-
 _ISSUERS = tuple(
     "." + host
     for host in (
@@ -37,15 +49,25 @@ _ISSUERS = tuple(
         " sentry.io"
     ).split()
 )
+# A set in the host, `{a,b}`, and a range, `[1-9]`.
+_SET = re.compile(r"(\w+://[^/{]*)\{([^/}]*)\}(.*)")
+_RANGE = re.compile(r"\[\w+-\w+(?::\d+)?\]")
+_URL = re.compile(r"[a-z]+://[^\s\"']+")
+# The files in the values of `bodies` and `encoded`.
+_FILES = re.compile(r"(?:[^=]*=)?[@<](.*)", re.DOTALL)
+_ENCODED_FILES = re.compile(r"[^=]*@(.*)", re.DOTALL)
+_API = {"method": "-X|--method", "bodies": "-F|--field|-f|--raw-field", "files": "--input"}
+_COPIES = frozenset("cp mv sync put get rsync copy move".split())
 
 
 class Request:
-    """A request of an HTTP client, gathered from its options."""
+    """A request of an HTTP client, gathered from the options with ``roles``."""
 
-    __slots__ = ("credentials", "kept", "labels", "method", "noting", "sends", "sources", "uploads")
+    __slots__ = ("credentials", "kept", "labels", "method", "noting", "roles", "sends", "sources", "uploads")
 
-    def __init__(self, noting: Noting) -> None:
+    def __init__(self, noting: Noting, roles: dict[str, str]) -> None:
         self.noting = noting
+        self.roles = roles
         self.method = ""
         self.sends = False
         self.uploads = False
@@ -68,14 +90,51 @@ class Request:
         else:
             self.sources.append(word)
 
-    def headers(self, names: str) -> None:
-        """Note the credentials in the headers of the options ``names``."""
-        for value, at in self.noting.options.values(names):
+    def values(self, role: str) -> list[str]:
+        """Return the values of the options with a role."""
+        return self.noting.values(self.roles[role]) if role in self.roles else []
+
+    def places(self, *roles: str) -> list[int]:
+        """Return the positions of the values of the options with some roles."""
+        given = [self.roles[role] for role in roles if role in self.roles]
+        return [at for names in given for _, at in self.noting.options.values(names)]
+
+    def has(self, role: str) -> bool:
+        """Whether an option with a role is given."""
+        return role in self.roles and self.noting.options.has(self.roles[role])
+
+    def gather(self) -> None:
+        """Note the method, the body and the credentials."""
+        self.method = "".join(self.values("method")[-1:]) or ("HEAD" if self.has("head") else "")
+        for value in self.values("uploads"):
+            self.body("PUT")
+            self.uploads = True
+            self.source(value)
+        for role, pattern in (("bodies", _FILES), ("encoded", _ENCODED_FILES)):
+            for match in filter(None, map(pattern.match, self.values(role))):
+                for file in match[1].split(","):
+                    self.source(file.partition(";")[0].strip('"'))
+        for value in self.values("files"):
+            self.source(value)
+        if any(map(self.has, ("bodies", "encoded", "texts", "files"))):
+            self.body("GET" if self.has("get") else "POST")
+        for value in self.values("cookies"):
+            if "=" not in value:
+                self.sends = True
+                self.source(value)
+        for value in self.values("variables"):
+            self.labels |= variable_labels(value[1:].partition("=")[0]) if value[:1] == "%" else NO_LABELS
+        argv = self.noting.command.argv
+        for at, value in zip(self.places("headers"), self.values("headers"), strict=True):
             if value.startswith("@"):
                 self.sends = True
                 self.source(value[1:])
             elif is_login_header(value.partition(":")[0]):
                 self.credentials.append(at)
+        self.credentials += self.places("logins", "cookies")
+        self.kept += self.places("kept", "proxies")
+        if "--aws-sigv4" in argv:  # signs with it
+            self.kept += self.places("logins")
 
     def note(self, urls: Iterable[str]) -> None:
         """Note the request to each of ``urls``."""
@@ -102,226 +161,88 @@ class Request:
                 noting.receive(url, method=method)
 
 
-def _curl(noting: Noting) -> None:
-    options = noting.options
-    request = Request(noting)
-    request.method = options.value("-X|--request") or ""
-    if options.has("-I|--head"):
-        request.method = request.method or "HEAD"
-    uploads = noting.values("-T|--upload-file")
-    if uploads:
-        request.body("PUT")
-        request.uploads = True
-    for value in uploads:
-        request.source(value)
-    bodies = options.values("-d|--data|--data-ascii|--data-binary|--json")
-    encoded = options.values("--data-urlencode|--url-query")
-    if bodies or encoded or options.has("--data-raw"):
-        request.body("GET" if options.has("-G|--get") else "POST")
-    for value, _ in bodies:
-        if value.startswith("@"):
-            request.source(value[1:])
-    for value, _ in encoded:
-        name, mark, file = value.partition("@")
-        if mark and "=" not in name:
-            request.source(file)
-    forms = options.values("-F|--form")
-    if forms or options.has("--form-string"):
-        request.body()
-    for value, _ in forms:
-        content = value.partition("=")[2]
-        if content.startswith(("@", "<")):
-            for file in content[1:].split(","):
-                request.source(file.partition(";")[0].strip('"'))
-    cookie = options.value("-b|--cookie")
-    if cookie and "=" not in cookie:
-        request.sends = True
-        request.source(cookie)
-    request.headers("-H|--header")
-    request.credentials += [at for _, at in options.values("-u|--user|--oauth2-bearer|-b|--cookie|-U|--proxy-user")]
-    request.kept += [at for _, at in options.values(f"-E|--cert|--pass|--proxy-pass|{_PROXIES}")]
-    if options.has("--aws-sigv4"):  # signs with it
-        request.kept += [at for _, at in options.values("-u|--user")]
-    for value in noting.values("--variable"):
-        if value.startswith("%"):
-            labels = variable_labels(value[1:].partition("=")[0])
-            is_login = options.has("--expand-header|--expand-user|--expand-oauth2-bearer")
-            request.labels |= as_login(labels) if is_login else labels
-    if options.value("-K|--config") == "-":
-        request.sends = True  # the configuration may name data to send
-        request.labels |= noting.input_labels
-    for value in noting.values("-K|--config"):
-        noting.file("read", value)
-    words = [*noting.operands(), *(value for value, _ in options.values("--url"))]
-    urls = [url_of(each) for word in words for each in _expanded(word)] + _urls_of_input(noting, "-K|--config")
-    if not urls and options.has("-K|--config"):
-        urls = [UNKNOWN]
-    request.note(urls)
-    request.note(_instead(noting))
-    for value in noting.values("--doh-url|--ipfs-gateway"):
-        noting.receive(url_of(value))
-    noting.proxies += noting.values(_PROXIES)
-    _note_outputs(noting, urls)
-
-
-def _note_outputs(noting: Noting, urls: list[str]) -> None:
-    """Note the files that curl writes."""
-    options = noting.options
-    folder = options.value("--output-dir")
-    for value in noting.values("-o|--output"):
-        noting.file("write", inside(folder, value) if folder and value != "-" else value, labels=COMES)
-    if options.has("-O|--remote-name|--remote-name-all"):
-        for url in urls:
-            noting.file("write", inside(folder or ".", _remote_name(url)), labels=COMES)
-    for value in noting.values("-D|--dump-header|-c|--cookie-jar|--trace|--trace-ascii|--stderr"):
-        noting.file("write", value, labels=COMES)
+def _client(noting: Noting) -> None:
+    """Note the request of a client whose options have declared roles."""
+    request = Request(noting, declarations().get(noting.command.name)["request"])
+    request.gather()
+    words = [*noting.operands(), *request.values("urls")]
+    urls = [_RANGE.sub(UNKNOWN, each) for word in words for each in _expanded(url_of(word))]
+    lists = request.values("lists")
+    for value in lists:
+        if "://" in value:
+            urls.append(value)
+        else:
+            noting.file("read", value)
+        if value in STREAMS:
+            request.labels |= noting.input_labels
+            urls += _URL.findall(noting.command.stdin.text) if noting.command.stdin else []
+    request.note(urls or ([UNKNOWN] if lists else []))
+    request.note(_instead(request))
+    noting.proxies += request.values("proxies")
+    for value in request.values("settings"):
+        name, _, proxy = value.partition("=")
+        noting.proxies += [proxy.strip()] if name.strip().lower().endswith("_proxy") else []
+    folder = "".join(request.values("folder")[-1:])
+    targets = request.values("output")
+    if not targets and request.method != "HEAD" and (request.has("named") or request.roles.get("named") == "always"):
+        targets = [_remote_name(url) for url in urls]
+    for target in targets:
+        noting.file("write", inside(folder, target) if folder and target != "-" else target, labels=COMES)
 
 
 def _expanded(url: str) -> list[str]:
-    """Return the URLs for a set in the host, ``{a,b}``; a range, ``[1-9]``, becomes ``UNKNOWN``."""
-    scheme, mark, rest = url.partition("://")
-    host, slash, path = rest.partition("/")
-    before, brace, inside = host.partition("{")
-    choices, _, behind = inside.partition("}")
-    hosts = [before + choice + behind for choice in choices.split(",")] if brace else [host]
-    return [scheme + mark + _RANGE.sub(UNKNOWN, each) + slash + path for each in hosts]
+    match = _SET.fullmatch(url)
+    return [match[1] + each + match[3] for each in match[2].split(",")] if match else [url]
 
 
-def _urls_of_input(noting: Noting, names: str) -> list[str]:
-    """Return the URLs in the standard input, if one of the options ``names`` reads its list of URLs from there."""
-    stdin = noting.command.stdin
-    if stdin is None or not any(value in STREAMS for value, _ in noting.options.values(names)):
-        return []
-    return _URL.findall(stdin.text)
-
-
-_RANGE = re.compile(r"\[\w+-\w+(?::\d+)?\]")
-_URL = re.compile(r"[a-z]+://[^\s\"']+")
-_PROXIES = "-x|--proxy|--preproxy|--proxy1.0|--socks4|--socks4a|--socks5|--socks5-hostname"
-
-
-def _instead(noting: Noting) -> Iterator[str]:
+def _instead(request: Request) -> Iterator[str]:
     """Return the addresses that are connected to in place of a URL's host."""
-    for value in noting.values("--resolve"):
-        if value[:1] != "-":
-            _, _, addresses = value.partition(":")
-            port, _, addresses = addresses.partition(":")
-            for address in addresses.split(","):
-                host = f"[{address}]" if ":" in address and address[:1] != "[" else address
-                yield f"http://{host}:{port}"
-    for value in noting.values("--connect-to"):
-        host, port = _connected_to(value)
+    for value in request.values("resolve"):  # host:port:address,address
+        _, port, addresses = (*value.split(":", 2), "", "")[:3]
+        for address in filter(None, addresses.split(",")):
+            yield f"http://[{address.strip('[]')}]:{port}" if ":" in address else f"http://{address}:{port}"
+    for value in request.values("connect_to"):  # host:port:host:port, where a host may be [::1]
+        rest, _, port = value.rpartition(":")
+        host = "[" + rest.rpartition("[")[2] if rest.endswith("]") else rest.rpartition(":")[2]
         if host:
             yield f"http://{host}:{port}"
-
-
-def _connected_to(value: str) -> tuple[str, str]:
-    """Return the last two parts of ``HOST1:PORT1:HOST2:PORT2``, whose hosts may be ``[::1]``."""
-    rest, _, port = value.rpartition(":")
-    if rest.endswith("]"):
-        return "[" + rest.rpartition("[")[2], port
-    return rest.rpartition(":")[2], port
+    yield from map(url_of, request.values("hosts"))
 
 
 def _remote_name(url: str) -> str:
     path = url.partition("://")[2].partition("?")[0].partition("#")[0]
-    return last_name(path) if "/" in path.rstrip("/") else UNKNOWN
-
-
-def _wget(noting: Noting) -> None:
-    options = noting.options
-    request = Request(noting)
-    request.method = options.value("--method") or ""
-    for value in noting.values("--post-file|--body-file"):
-        request.body()
-        request.source(value)
-    if options.has("--post-data|--body-data"):
-        request.body()
-    request.headers("--header")
-    request.credentials += [at for _, at in options.values("--user|--password|--http-user|--http-password")]
-    lists = noting.values("-i|--input-file")
-    for value in [*lists, *(value for value, _ in options.values("--load-cookies"))]:
-        if "://" not in value:
-            noting.file("read", value)
-    urls = [url_of(word) for word in [*noting.operands(), *(value for value in lists if "://" in value)]]
-    urls += noting.values("-B|--base")
-    urls += _urls_of_input(noting, "-i|--input-file")
-    if not urls and lists:
-        urls = [UNKNOWN]
-    for value in noting.values("-e|--execute"):
-        name, _, given = value.partition("=")
-        if name.strip().lower() in ("http_proxy", "https_proxy", "ftp_proxy"):
-            noting.proxies.append(given.strip())
-    request.note(urls)
-    for value in noting.values("-o|--output-file|-a|--append-output|--save-cookies"):
-        noting.file("write", value)
-    if options.has("--spider"):
-        return
-    folder = options.value("-P|--directory-prefix") or "."
-    target = options.value("-O|--output-document")
-    if target is not None:
-        noting.file("write", target, labels=COMES)
-    elif options.has("-r|--recursive|-m|--mirror"):
-        noting.file("write", inside(folder), recursive=True, labels=COMES)
-    else:
-        for url in urls:
-            name = _remote_name(url)
-            noting.file("write", inside(folder, "index.html" if name == UNKNOWN != url else name), labels=COMES)
-
-
-def _download(noting: Noting) -> None:
-    """``aria2c``, ``axel``, ``yt-dlp``, a browser for the terminal."""
-    options = noting.options
-    request = Request(noting)
-    request.headers("--header|-H")
-    urls = [url_of(word) for word in noting.operands()] + _urls_of_input(noting, "-i|--input-file")
-    request.note(urls)
-    proxies = options.values("--all-proxy|--http-proxy|--https-proxy|--ftp-proxy|--proxy|-http-proxy|-https-proxy")
-    noting.proxies += [value for value, _ in proxies]
-    for value in noting.values("-i|--input-file"):
-        noting.file("read", value)
-    folder = options.value("-d|--dir|-P|--paths")
-    target = options.value("-o|--out|--output")
-    if target or folder:
-        noting.file("write", inside(folder, target or UNKNOWN) if folder else target or UNKNOWN, labels=COMES)
-    elif noting.command.program in ("aria2c", "axel"):
-        for url in urls:
-            noting.file("write", _remote_name(url), labels=COMES)
+    return last_name(path) if "/" in path.rstrip("/") else "index.html" if UNKNOWN not in url else UNKNOWN
 
 
 _METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PURGE", "PUT"))
-_HTTPIE_ITEMS = (":=@", "=@", ":=", "==", "=", "@", ":")
+# The first separator of an item is the longest that stands there.
+_HTTPIE_ITEM = re.compile(r"[^:=@]*(:=@|=@|:=|==|=|@|:)([^;]*)")
 
 
 def _httpie(noting: Noting) -> None:
     options = noting.options
-    request = Request(noting)
+    request = Request(noting, {"logins": "-a|--auth"})
+    request.gather()
     words = [(noting.command.argv[at], at) for at in options.operands]
     if len(words) > 1 and words[0][0].upper() in _METHODS:
         request.method = words.pop(0)[0].upper()
     if not words:
         return
     url = words.pop(0)[0]
-    if url.startswith(":"):
-        port, slash, rest = url[1:].partition("/")
-        url = f"localhost:{port}{slash}{rest}" if port else f"localhost{slash}{rest}"
+    url = url if url[:1] != ":" else f"localhost{url if url[1:2].isdecimal() else url[1:]}"
     for item, at in words:
-        # The separator is the one that stands first, the longest of those that do.
-        found = [(item.find(mark), -len(mark), mark) for mark in _HTTPIE_ITEMS if mark in item]
-        mark = min(found)[2] if found else ""
-        value = item.partition(mark)[2] if mark else ""
-        if mark == ":":
-            if is_login_header(item.partition(":")[0]):
-                request.credentials.append(at)
-        elif mark and mark != "==":
+        match = _HTTPIE_ITEM.match(item)
+        mark = match[1] if match else ""
+        if mark == ":" and is_login_header(item.partition(":")[0]):
+            request.credentials.append(at)
+        elif match and mark not in (":", "=="):
             request.body()
             if mark in (":=@", "=@", "@"):
-                request.source(value.partition(";")[0])
+                request.source(match[2])
     stdin = noting.command.stdin
     if stdin is not None and stdin.text and not options.has("-I|--ignore-stdin") and not words:
         request.body()
         request.labels |= stdin.labels
-    request.credentials += [at for _, at in options.values("-a|--auth")]
     is_https = noting.command.program in ("https", "xhs") or options.has("--https")
     request.note([url_of(url, "https" if is_https else "http")])
     # One for a scheme each: http:http://proxy:3128.
@@ -331,12 +252,72 @@ def _httpie(noting: Noting) -> None:
         noting.file("write", target or _remote_name(url_of(url)), labels=COMES)
 
 
+def _objects(noting: Noting) -> None:
+    """Clients of object stores: URLs name objects, paths name files."""
+    options = noting.options
+    for value in noting.values("--endpoint-url"):
+        noting.receive(value)
+    action = options.subcommand[-1] if options.subcommand else ""
+    words = noting.operands()
+    if not action and words:
+        action = words.pop(0)
+    name = f"s3://{options.value('--bucket') or UNKNOWN}/{options.value('--key') or ''}"
+    if action in ("put-object", "upload-part"):
+        noting.send(name, sources=noting.values("--body"))
+    elif action == "get-object":
+        noting.receive(name)
+        for path in words[:1]:
+            noting.file("write", path, labels=COMES)
+    elif action == "download":
+        for path in noting.values("--file|--dest"):
+            noting.file("write", path, labels=COMES)
+    elif action in _COPIES:
+        words += ["./"] if action == "get" and len(words) == 1 else []
+        recursive = action in ("sync", "rsync") or options.has("--recursive|-r|-R")
+        transfer(noting, words, recursive=recursive)
+        deletes = recursive and options.has("--delete|-d|--delete-unmatched-destination-objects")
+        deleted = words[-1:] if deletes and len(words) > 1 else []
+        deleted += words[:-1] if action in ("mv", "move") else []
+        for path in deleted:
+            if not is_away(path):
+                noting.file("delete", path, recursive=recursive)
+
+
+def _forge(noting: Noting) -> None:
+    """``gh`` and ``glab``."""
+    options = noting.options
+    host = "gitlab.com" if noting.command.program == "glab" else "github.com"
+    first, second, *_ = (*options.subcommand, "", "")
+    words = noting.operands()
+    if first in ("secret", "variable", "auth"):
+        return  # kept by the forge for its own jobs
+    if first == "api":
+        request = Request(noting, _API)
+        request.gather()
+        request.note(f"https://api.{options.value('--hostname') or host}/{each.lstrip('/')}" for each in words[:1])
+    elif (first, second) in (("gist", "create"), ("snippet", "create"), ("release", "upload")):
+        noting.send(f"https://{host}", labels=noting.labels, sources=words[first == "release" :])
+    elif (first, second) == ("release", "download"):
+        for value in noting.values("-p|--pattern|-O|--output"):
+            arrive(noting, value, options.value("-D|--dir") or "./", COMES, recursive=False)
+    else:
+        files = noting.values("-F|--body-file|--notes-file")
+        labels = noting.labels if "-" in files else noting.command.labels_of()
+        if files or labels & PRIVATE:
+            noting.send(f"https://{host}", labels=labels, sources=files)
+
+
+def _run_by_gh(command: Command, options: Options) -> list[Inner]:
+    """``gh alias set name text``."""
+    if options.subcommand != ("alias", "set") or len(options.operands) < 2:
+        return []
+    return alias("gh", argument(command, options.operands[1]), is_line=options.has("-s|--shell"))
+
+
 EFFECTS = {
-    "curl": _curl,
-    "wget": _wget,
-    "aria2c": _download,
-    "yt-dlp": _download,
-    "lynx": _download,
-    "http": _httpie,
-    "xh": _httpie,
+    **dict.fromkeys(("curl", "wget", "aria2c", "yt-dlp", "lynx", "ab"), _client),
+    **dict.fromkeys(("http", "xh"), _httpie),
+    **dict.fromkeys(("aws", "az", "gsutil", "gcloud", "s3cmd"), _objects),
+    **dict.fromkeys(("gh", "glab"), _forge),
 }
+INNER = {"gh": _run_by_gh}

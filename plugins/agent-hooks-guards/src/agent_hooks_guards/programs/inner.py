@@ -5,16 +5,17 @@ They are declared, or found by the module that the declaration names.
 
 from __future__ import annotations
 
+import re
+from fnmatch import fnmatchcase
 from functools import lru_cache
-from importlib import import_module
 
 from agent_hooks_guards.model.actions import Command, Inner
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.names import is_known
-from agent_hooks_guards.model.values import NO_LABELS, Data
+from agent_hooks_guards.model.values import UNKNOWN, Data
 
-from .effects import select
-from .unwrapping import code, file, is_assignment, joined, part, shell, texts, values_as_shell, word, words_from
+from .effects import handlers, select
+from .unwrapping import argument, code, file, joined, joined_values, part, shell, texts, values_as_shell, with_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
     from .unwrapping import Handler
 
+_RUNNING = frozenset(("runs", "also", "settings"))
+# `key=value`, or `key value` as ssh takes it.
+_SETTING = re.compile(r"\s*([^\s=]+)[\s=]+(.*)", re.DOTALL)
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
 # All other words in front of a selector are languages, or `sh`.
 _ARGUMENTS = frozenset(("argv", "command", "env", "package", "script"))
@@ -46,46 +50,30 @@ def inner(command: Command) -> list[Inner]:
                 found += run(command, options)
             found += declared(command, entry) if entry else []
     if command.assignments:
-        from .variables import options_in_variables, run_by_variables
+        from .variables import run_by_variables
 
         found += run_by_variables(command, name)
-        for other in options_in_variables(command, name):
-            found += _with_options(command, other)
     return found
 
 
 @lru_cache(maxsize=4096)
 def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Handler], Entry | None]:
     """Return the functions and the declaration that tell the programs that a program runs."""
-    table = declarations()
-    entries = table.holding(name, subcommand)
-    path = table.aliases.get(name, name)
-    modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
-    functions = [getattr(import_module(f"{__package__}.{each}"), "INNER", {}).get(path) for each in modules]
-    running = [entry for entry in entries if "runs" in entry or "also" in entry]
-    return [each for each in functions if each], running[-1] if running else None
-
-
-def _with_options(command: Command, other: Command) -> list[Inner]:
-    """Return the programs that ``other`` runs, ``command`` with the options of a variable, and ``command`` does not."""
-    plain = Command(command.program, command.argv, stdin=command.stdin, cwd=command.cwd)
-    known = {(each.path, each.code.text if each.code else None) for each in inner(plain)}
-    found = [each for each in inner(other) if (each.path, each.code.text if each.code else None) not in known]
-    for each in found:
-        if each.words is not None:
-            each.argv, each.words = [other.argv[at] for at in each.words], None
-    return found
+    functions, entries = handlers(name, subcommand, "INNER")
+    running = [entry for entry in entries if not _RUNNING.isdisjoint(entry)]
+    return functions, running[-1] if running else None
 
 
 def _shell_behind(command: Command) -> list[Inner]:
     """Return a shell with a command line, ``sh -c line``, among the arguments of an unknown program."""
     argv = command.argv
     if command.name.startswith("git-"):
-        return [texts([Data("git"), Data(command.name[4:]), *(word(command, at) for at in range(1, len(argv)))], "git")]
+        rest = [argument(command, at) for at in range(1, len(argv))]
+        return [texts([Data("git"), Data(command.name[4:]), *rest], "git")]
     for at in range(1, len(argv) - 2):
         option = argv[at + 1]
         if argv[at].rpartition("/")[2] in _SHELLS and option[:1] == "-" and option[-1:] == "c" and option[:2] != "--":
-            return [] if is_known(command.name) else words_from(command, at, command.name)
+            return [] if is_known(command.name) else [Inner(words=list(range(at, len(argv))), label=command.name)]
     return []
 
 
@@ -96,12 +84,19 @@ def declared(command: Command, entry: Entry) -> list[Inner]:
         return []
     label = " ".join((command.name, *options.subcommand))
     found: list[Inner] = []
-    for alternative in entry.get("runs", ()):
+    has_script = "pattern" in entry and options.has(entry["pattern"])  # then no operand is one
+    for alternative in () if has_script else entry.get("runs", ()):
         found = _alternative(command, options, alternative, label)
         if found:
             break
     for each in entry.get("also", ()):
         found += _alternative(command, options, each, label)
+    for names, keys in entry.get("settings", {}).items():
+        host = command.argv[options.operands[0]] if options.operands else "host"
+        for text, at in options.values(names):
+            setting = _SETTING.match(text.replace("%h", host.rpartition("@")[2]))  # of ssh
+            if setting and setting[2] != "none" and any(fnmatchcase(setting[1].lower(), key) for key in keys.split()):
+                found += shell(part(command, setting[2].strip('{}"; '), at), label)
     for inner in found:
         _place(inner, command, options, entry)
     return found
@@ -120,13 +115,27 @@ def _place(inner: Inner, command: Command, options: Options, entry: Entry) -> No
 
 def _alternative(command: Command, options: Options, text: str, label: str) -> list[Inner]:
     language, _, selector = text.partition(" ")
+    if language == "unknown":
+        is_given = command.stdin is not None if selector == "input" else options.has(selector)
+        return shell(Data(UNKNOWN), label) if is_given else []
+    if language == "remote":
+        found = values_as_shell(command, options, selector, label)
+        for inner in found:
+            inner.host = "remote"
+        return found
     if selector == "input":
         return [Inner(language=language, label=label)] if command.stdin is not None else []
+    if selector[0] == "^":
+        return [
+            shell(data, label)[0] if language == "sh" else code(language, data, label)
+            for data in _attached(command, selector[1:])
+            if data.text.strip()
+        ]
     if selector.startswith("file"):
         return _files(command, options, language, selector[5:], label)
     if selector == "each":
         lines = [at for at in options.operands if not command.argv[at].startswith(_SCRIPT_NAMES)]
-        return [inner for at in lines for inner in shell(word(command, at), label)]
+        return [inner for at in lines for inner in shell(argument(command, at), label)]
     if selector[:1] == "-" and selector != "--":
         if language not in _ARGUMENTS:
             return _values(command, options, language, selector, label)
@@ -136,14 +145,22 @@ def _alternative(command: Command, options: Options, text: str, label: str) -> l
     if not places:
         return []
     if language not in _ARGUMENTS and language != "sh":
-        return [code(language, word(command, places[0]), label, [command.argv[at] for at in places[1:]])]
+        return [code(language, argument(command, places[0]), label, [command.argv[at] for at in places[1:]])]
     if language == "sh" and selector.isdigit():
         places = places[:1]
     if language == "env":
-        return _with_variables(command, places, label)
+        return with_variables(command, places, label)
     if language == "script":
         return _script(command, places, label)
     return arguments(command, places, label, language)
+
+
+def _attached(command: Command, prefix: str) -> list[Data]:
+    """Return the rests of the arguments that start with ``prefix``; those of an address, ``EXEC:``, end at a comma."""
+    argv = command.argv
+    found = [(argv[at][len(prefix) :], at) for at in range(1, len(argv)) if argv[at].upper().startswith(prefix)]
+    found = [(text.partition(",")[0] if prefix[-1] == ":" else text, at) for text, at in found]
+    return [part(command, text.strip("'\""), at) for text, at in found]
 
 
 def _files(command: Command, options: Options, language: str, names: str, label: str) -> list[Inner]:
@@ -156,17 +173,15 @@ def _files(command: Command, options: Options, language: str, names: str, label:
 def _values(command: Command, options: Options, language: str, names: str, label: str) -> list[Inner]:
     if language == "sh":
         return values_as_shell(command, options, names, label)
-    values = options.values(names)
-    labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for _, at in values))
+    text = joined_values(command, options, names)
     operands = [command.argv[at] for at in options.operands]
-    text = Data("\n".join([value for value, _ in values]), labels)
-    return [code(language, text, f"{label} {names.partition('|')[0]}", operands)] if values else []
+    return [code(language, text, f"{label} {names.partition('|')[0]}", operands)] if text is not None else []
 
 
 def _program(command: Command, options: Options, selector: str, label: str) -> list[Inner]:
     """Return the program that an option names, with the operands as its arguments."""
     names, _, selector = selector.partition(" ")
-    rest = [word(command, at) for at in _places(command, options, selector)]
+    rest = [argument(command, at) for at in _places(command, options, selector)]
     return [texts([part(command, text, at), *rest], label) for text, at in options.values(names)[-1:]]
 
 
@@ -195,7 +210,7 @@ def arguments(command: Command, places: list[int], label: str, language: str = "
     while places and argv[places[0]][:1] == "-":
         name = argv[places[0]]
         if len(places) > 1 and (name == "--command" or (name[-1] == "c" and name[:2] != "--")):
-            return shell(word(command, places[1]), label)
+            return shell(argument(command, places[1]), label)
         del places[0]
     if not places:
         return []
@@ -204,16 +219,6 @@ def arguments(command: Command, places: list[int], label: str, language: str = "
     if language == "package":
         return _script(command, places, label) or _package(command, places, label)
     return [Inner(words=places, label=label)]
-
-
-def _with_variables(command: Command, places: list[int], label: str) -> list[Inner]:
-    """Return the program at ``places``, in front of which variables may be set for it."""
-    assignments: dict[str, Data] = {}
-    while places and is_assignment(command.argv[places[0]]):
-        name, _, value = command.argv[places[0]].partition("=")
-        assignments[name] = part(command, value, places[0])
-        places = places[1:]
-    return [Inner(words=places, assignments=assignments, label=label)] if places else []
 
 
 def _script(command: Command, places: list[int], label: str) -> list[Inner]:
@@ -227,8 +232,8 @@ def _script(command: Command, places: list[int], label: str) -> list[Inner]:
 
 def _package(command: Command, places: list[int], label: str) -> list[Inner]:
     """Return the program of a package, whose name may have a version."""
-    first = word(command, places[0])
+    first = argument(command, places[0])
     at = first.text.rfind("@")
     if at < 1 or "/" in first.text[at:]:
         return [Inner(words=places, label=label)]
-    return [texts([Data(first.text[:at], first.labels), *(word(command, place) for place in places[1:])], label)]
+    return [texts([Data(first.text[:at], first.labels), *(argument(command, place) for place in places[1:])], label)]

@@ -1,38 +1,38 @@
-"""``ssh``, ``scp``, ``sftp``, ``rsync``, ``rclone``: programs that work on another machine or copy to and from one."""
+"""``ssh``, ``rsync``, ``nc``, ``docker``: programs that connect or copy to another machine, or work in a container."""
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.actions import Command as Outer
-from agent_hooks_guards.model.actions import Inner
-from agent_hooks_guards.model.options import parse
-from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, UNKNOWN, Data
+import re
 
-from .connections import parts_of_address
-from .noting import COMES, STREAMS, inside, is_folder, is_remote, last_name, url_of
-from .unwrapping import joined, part, shell, split, values_as_shell
+from agent_hooks_guards.model.actions import Inner
+from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, REMOTE, UNKNOWN, Data
+from agent_hooks_guards.places.credentials import as_login, is_carried
+
+from .effects import COMES, STREAMS, inside, is_folder, is_remote, last_name, url_of
+from .unwrapping import argument, joined, part, shell, texts, values_as_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.options import Options
 
-    from .noting import Noting
+    from .effects import Noting
 
-# Settings of ssh whose value a shell of this machine runs.
-_SSH_COMMANDS = frozenset("proxycommand localcommand knownhostscommand".split())
-# The options that settings of ssh, in lower case, stand for.
-_SSH_SETTINGS = {"hostname": "", "proxyjump": "-J", "localforward": "-L", "remoteforward": "-R"}
+# The parts of `port:host:port`, of which one may be `[::1]`.
+_PARTS = re.compile(r"\[[^\]]*\]|[^:\s]+")
 _PUTS = frozenset("put mput reput append send".split())
 _GETS = frozenset("get mget reget recv mirror".split())
-
-
-def _settings(options: Options) -> list[tuple[str, str, int]]:
-    """Return the names, in lower case, the values and the positions of the settings of ``-o``."""
-    found = []
-    for text, at in options.values("-o"):
-        name, _, value = text.strip().replace("=", " ", 1).partition(" ")
-        found.append((name.lower(), value.strip(), at))
-    return found
+# A line that a shell of this machine runs.
+_ESCAPED_LINE = re.compile(r"(?:^|[;\n])[-@\s]*!([^;\n]*)")
+_HOST_SETTING = re.compile(r"\s*(?:hostname|proxyjump)[\s=]+(\S+)", re.IGNORECASE)
+_FORWARD_SETTING = re.compile(r"\s*(?:local|remote)forward[\s=]+(.+)", re.IGNORECASE)
+_SOCAT_FILES = frozenset(("file", "open", "gopen", "create", "creat"))
+_SOCAT_LOCAL = frozenset(
+    ("stdin", "stdout", "stdio", "stderr", "fd", "exec", "system", "shell", "pty", "pipe", "fifo", "unix", "tun")
+)
+# The programs that images start with the arguments behind their names.
+_STARTED = {name: name for name in "curl flyway helm kubectl liquibase mc rclone restic terraform terragrunt".split()}
+_STARTED |= {"aws-cli": "aws", "opentofu": "tofu"}
 
 
 def _ssh(noting: Noting) -> None:
@@ -41,67 +41,44 @@ def _ssh(noting: Noting) -> None:
         # Credentials in the command line of the other machine have a rule of their own.
         labels = (noting.command.labels_of() - {CREDENTIAL}) | noting.input_labels
         noting.connect(url_of(words[0], "ssh"), labels)
-    _note_hops(noting, noting.options)
+    _note_hops(noting)
 
 
-def _note_hops(noting: Noting, options: Options) -> None:
+def _note_hops(noting: Noting) -> None:
     """Note the hosts that OpenSSH goes by, and those that it connects others to."""
-    given = [(name, value) for name, value in options.given if value]
-    given += [(_SSH_SETTINGS[name], value) for name, value, _ in _settings(options) if name in _SSH_SETTINGS]
-    for name, value in given:
-        if name in ("", "-W"):
-            noting.receive(value)
-        elif name == "-J":
-            for each in value.split(","):
-                noting.receive(url_of(each, "ssh"))
-        elif name in ("-L", "-R"):
-            parts = parts_of_address(value.replace(" ", ":"))
-            if len(parts) > 2:
-                noting.receive(":".join(parts[-2:]))
-
-
-def _commands_of_settings(command: Command, options: Options) -> list[Inner]:
-    found: list[Inner] = []
-    for name, value, at in _settings(options):
-        if name == "remotecommand":
-            found += _there(shell(part(command, value, at), "ssh"))
-        elif name in _SSH_COMMANDS and value.lower() != "none":
-            host = command.argv[options.operands[0]] if options.operands else "host"
-            text = value.strip('"').replace("%h", host.rpartition("@")[2])
-            found += shell(part(command, text, at), "ssh")
-    return found
-
-
-def _there(found: list[Inner]) -> list[Inner]:
-    for each in found:
-        each.host = "remote"
-    return found
+    settings = filter(None, map(_HOST_SETTING.match, noting.values("-o")))
+    for value in [*noting.values("-J"), *(match[1] for match in settings)]:
+        for host in value.split(","):
+            noting.receive(url_of(host, "ssh"))
+    for value in noting.values("-W"):
+        noting.receive(value)
+    forwards = filter(None, map(_FORWARD_SETTING.match, noting.values("-o")))
+    for value in [*noting.values("-L|-R"), *(match[1] for match in forwards)]:
+        parts = _PARTS.findall(value)
+        if len(parts) > 2:
+            noting.receive(":".join(parts[-2:]))
 
 
 def _run_by_ssh(command: Command, options: Options) -> list[Inner]:
     """Return the command line behind the host, which a shell there runs; without one that shell reads the input."""
-    found = _commands_of_settings(command, options)
-    if options.has("-V|-Q|-G") or options.value("-O") is not None:
-        return found
-    there = shell(joined(command, options.operands[1:]), "ssh") if not options.has("-s") else []
-    if not there and options.operands and command.stdin is not None and not options.has("-N|-W|-n|-f|-s"):
-        there = [Inner(language="sh", label="ssh")]
+    if options.has("-V|-Q|-G|-s") or options.value("-O") is not None:
+        return []
+    found = shell(joined(command, options.operands[1:]), "ssh")
+    if not found and options.operands and command.stdin is not None and not options.has("-N|-W|-n|-f"):
+        found = [Inner(language="sh", label="ssh")]
     host = command.argv[options.operands[0]] if options.operands else ""
-    for each in _there(there):
+    for each in found:
+        each.host = "remote"
         each.root = "root@" in host or options.value("-l") == "root" or None
-    return found + there
+    return found
 
 
-def _run_by_scp(command: Command, options: Options) -> list[Inner]:
-    found = _commands_of_settings(command, options) + values_as_shell(command, options, "-S|-D", command.name)
-    given = [part(command, text, at) for text, at in options.values("-e|-c")]
-    return found + [inner for data in (command.stdin, *given) if data for inner in _escapes(data, command.name)]
-
-
-def _escapes(data: Data, label: str) -> list[Inner]:
-    """Return the lines that begin with ``!``, which a shell of this machine runs."""
-    lines = [line.strip().lstrip("-@") for line in data.text.replace(";", "\n").split("\n")]
-    return [each for line in lines if line[:1] == "!" for each in shell(Data(line[1:], data.labels), label)]
+def _run_by_clients(command: Command, options: Options) -> list[Inner]:
+    """Return the lines for ``sftp`` and the like that begin with ``!``."""
+    given = [part(command, text, at) for text, at in options.values("-e|-c|--command")]
+    given += [command.stdin] if command.stdin is not None else []
+    lines = [Data(line, data.labels) for data in given for line in _ESCAPED_LINE.findall(data.text)]
+    return [inner for line in lines for inner in shell(line, command.name)]
 
 
 def _url(word: str) -> str:
@@ -125,13 +102,13 @@ def transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
     if len(words) < 2:
         return
     *sources, target = words
-    local = [word for word in sources if not _is_away(word)]
-    away = [word for word in sources if _is_away(word)]
+    local = [word for word in sources if not is_away(word)]
+    away = [word for word in sources if is_away(word)]
     for word in away:
         noting.receive(_url(word))
     for word in local:
         noting.file("read", word, recursive=recursive)
-    if _is_away(target):
+    if is_away(target):
         labels = noting.command.labels_of() | (noting.input_labels if "-" in local else NO_LABELS)
         noting.send(_url(target), labels=labels)
         noting.effects[-1].files = tuple([noting.path(word) for word in local if word not in STREAMS])
@@ -142,95 +119,70 @@ def transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
         noting.file("write", target, recursive=recursive, sources=tuple(local))
 
 
-def _is_away(word: str) -> bool:
+def is_away(word: str) -> bool:
+    """Whether an operand is on another machine."""
     return is_remote(word) or "://" in word
 
 
 def _scp(noting: Noting) -> None:
     transfer(noting, noting.operands(), recursive=noting.options.has("-r"))
-    _note_hops(noting, noting.options)
+    _note_hops(noting)
 
 
 def _rsync(noting: Noting) -> None:
     options = noting.options
     words = noting.operands()
-    for value in noting.values("-e|--rsh"):
-        _note_hops(noting, parse("ssh", value.split()))
-    for value in noting.values("--files-from|--exclude-from|--include-from"):
-        noting.file("read", value)
-    if options.has("-n|--dry-run|--list-only"):
-        return
-    transfer(noting, words, recursive=True)
-    if len(words) > 1 and not is_remote(words[-1]) and options.has("--delete*|--del"):
-        noting.file("delete", words[-1], recursive=True)
-    for word in words[:-1] if options.has("--remove-source-files") else ():
-        if not is_remote(word):
-            noting.file("delete", word, recursive=True)
-
-
-def _run_by_rsync(command: Command, options: Options) -> list[Inner]:
-    found: list[Inner] = []
-    for text, at in options.values("-e|--rsh"):
-        words = split(text)
-        if words[:1] == ["ssh"]:  # with a host that rsync adds
-            labels = dict.fromkeys(range(len(words)), command.labels[at]) if at in command.labels else {}
-            found += _commands_of_settings(Outer("ssh", words, labels), parse("ssh", words))
-        else:
-            found += shell(part(command, text, at), "rsync")
-    return found + _there(values_as_shell(command, options, "--rsync-path", "rsync"))
+    if not options.has("-n|--dry-run|--list-only"):
+        transfer(noting, words, recursive=True)
+        deleted = words[:-1] if options.has("--remove-source-files") else []
+        deleted += words[-1:] if len(words) > 1 and options.has("--delete*|--del") else []
+        for word in deleted:
+            if not is_remote(word):
+                noting.file("delete", word, recursive=True)
 
 
 def _ftp(noting: Noting) -> None:
-    options = noting.options
     words = noting.operands()
     address = words[0] if words else UNKNOWN
-    is_sftp = noting.command.program == "sftp"
-    if is_sftp:
+    if noting.command.program == "sftp":
         address = _url(address)
-        _note_hops(noting, options)
-    upload = options.value("-u") if noting.command.program == "ftp" else None
-    if upload and "://" in upload:
-        noting.send(upload, sources=words)
-        return
+        _note_hops(noting)
+        if words and is_remote(words[0]):
+            arrive(noting, words[0], words[1] if len(words) > 1 else "./", COMES, recursive=False)
     noting.connect(address)
-    if is_sftp and words and is_remote(words[0]):
-        arrive(noting, words[0], words[1] if len(words) > 1 else "./", COMES, recursive=False)
     stdin = noting.command.stdin
     for text in (*([stdin.text] if stdin else ()), *noting.values("-c|-e|--command")):
         _note_script(noting, address, text)
-    for value in noting.values("-b|-f|-B"):
-        noting.file("read", value)
+    if noting.command.program == "ftp":
+        for value in noting.values("-u"):
+            noting.send(value, sources=words)
 
 
 def _note_script(noting: Noting, address: str, text: str) -> None:
     """Note the files that commands of ``ftp``, ``sftp`` and ``smbclient`` put to ``address`` and get from there."""
-    for line in text.replace(";", "\n").splitlines():
-        action, *words = [word.strip("\"'") for word in line.split()] or [""]
-        files = [word for word in words if not word.startswith("-")]
-        if action.lower() in _PUTS or (action == "mirror" and "-R" in words):
-            noting.send(address, sources=files if action == "mput" else files[:1])
-        elif action.lower() in _GETS:
-            for word in files[1:2] or files[:1]:
-                noting.file("write", word if files[1:2] else last_name(word), labels=COMES)
+    for line in re.split("[;\n]", text):
+        action, *words = [word.strip("\"'") for word in line.split() if word[:1] != "-"] or [""]
+        if action.lower() in _PUTS or (action == "mirror" and "-R" in line):
+            noting.send(address, sources=words if action == "mput" else words[:1])
+        elif action.lower() in _GETS and words:
+            noting.file("write", words[1] if len(words) > 1 else last_name(words[0]), labels=COMES)
 
 
 def _rclone(noting: Noting) -> None:
     action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
+    deleted: list[str] = []
     if noting.options.has("-n|--dry-run"):
         return
-    local = [word for word in words[:2] if not is_remote(word)]
     if action in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
         transfer(noting, words[:2], recursive=True)
-        if action in ("move", "moveto"):
-            local = [word for word in local if word == words[0]]
-        else:
-            local = [word for word in local if word != words[0] and action == "sync"]
-    elif action not in ("delete", "purge", "deletefile", "rmdirs"):
-        local = []
-    for word in local:
-        noting.file("delete", word, recursive=True)
-    for word in words[:1] if action == "rcat" else ():
-        noting.connect(_url(word))
+        deleted = words[:1] if action in ("move", "moveto") else words[1:2] if action == "sync" else []
+    elif action in ("delete", "purge", "deletefile", "rmdirs"):
+        deleted = words[:2]
+    elif action == "rcat" and words:
+        noting.connect(_url(words[0]))
+    for word in deleted:
+        if not is_remote(word):
+            noting.file("delete", word, recursive=True)
 
 
 def _copy_key(noting: Noting) -> None:
@@ -239,20 +191,140 @@ def _copy_key(noting: Noting) -> None:
 
 
 def _generate_key(noting: Noting) -> None:
+    name = noting.options.value("-f") or ""
+    kind = "read" if noting.options.has("-y|-l|-e|-B|-F|-i|-H") else "write"
+    for each in (name, f"{name}.pub") if name and kind == "write" else (name,):
+        noting.file(kind, each)
+
+
+def _netcat(noting: Noting) -> None:
     options = noting.options
-    name = options.value("-f")
-    if name is None:
-        return
-    if options.has("-y|-l|-e|-B|-F|-i|-H"):
-        noting.file("read", name)
-    elif options.has("-R"):
-        noting.file("write", name, append=True)
-    else:
-        noting.file("write", name)
-        noting.file("write", f"{name}.pub")
+    words = noting.operands()
+    noting.proxies += noting.values("-x|--proxy")
+    if options.has("-l|--listen"):
+        noting.connect(f"0.0.0.0:{options.value('-p|--source-port') or (words[-1] if words else '')}")
+    elif words and not options.has("-U|--unixsock"):
+        host = f"[{words[0]}]" if words[0].count(":") > 1 and words[0][:1] != "[" else words[0]
+        address = ":".join((host, *words[1:2]))
+        if options.has("-z"):
+            noting.receive(address)
+        else:
+            noting.connect(address)
+
+
+def _socat(noting: Noting) -> None:
+    sources = []
+    addresses = []
+    one_way = noting.options.has("-u")  # from the first address to the second only
+    for at, word in enumerate(noting.operands()[:2]):
+        kind, colon, rest = word.partition(":")
+        kind, path = kind.lower(), rest.partition(",")[0].strip("\"'")
+        if not colon and "/" in word:
+            kind, path = "gopen", word.partition(",")[0]
+        if kind in _SOCAT_FILES:
+            if kind not in ("create", "creat") and not (one_way and at == 1):
+                noting.file("read", path)
+                sources.append(path)
+            if not (one_way and at == 0):
+                noting.file("write", path, append="append" in rest.split(","), labels=COMES)
+        elif colon and kind.partition("-")[0] not in _SOCAT_LOCAL:
+            if "listen" in kind or kind.endswith(("-l", "-recv", "-recvfrom")):
+                path = f"0.0.0.0:{path}"
+            elif kind.startswith(("proxy", "socks")):  # PROXY:proxy:host:port
+                parts = _PARTS.findall(path)
+                noting.proxies += parts[:1]
+                path = ":".join(parts[-2:])
+            addresses.append(path)
+    for address in addresses:
+        noting.send(address, labels=noting.labels)
+        noting.effects[-1].files = tuple([noting.path(source) for source in sources])
+
+
+def _openssl(noting: Noting) -> None:
+    if "s_client" in noting.command.argv[1:2]:
+        noting.proxies += noting.values("-proxy")
+        noting.connect(noting.options.value("-connect|-host") or UNKNOWN)
+
+
+def _client(noting: Noting) -> None:
+    """A client that connects to its first operand: ``telnet``, ``websocat``, ``grpcurl``."""
+    program, words = noting.command.program, noting.operands()
+    words = noting.values("-c|--connect") if program == "wscat" else words[: 2 if program == "telnet" else 1]
+    if words and noting.options.has("-d|-x|--execute"):
+        noting.send(":".join(words), labels=noting.labels)
+    elif words:
+        noting.connect(":".join(words))
+
+
+def _docker(command: Command, options: Options) -> list[Inner]:
+    """``docker run image arguments``, ``docker exec container arguments``, also of compose, podman and nerdctl."""
+    name = options.subcommand[-1] if options.subcommand else ""
+    if name not in {"run", "exec", "create", "debug"}:
+        return []
+    label = f"docker {name}"
+    found = _started(command, options, name, label) + values_as_shell(command, options, "--health-cmd", label)
+    mounts = _mounts(options)
+    for inner in found:
+        inner.host = "container"
+        inner.mounts = {target.rstrip("/"): source for source, target in mounts if target != "/"}
+        inner.cwd = options.value("-w|--workdir") or ("/" if name == "run" else None)
+        inner.clears_environment = True
+        for text, at in options.values("-e|--env"):
+            key, equals, value = text.partition("=")
+            inner.assignments[key] = part(command, value if equals else UNKNOWN, at)
+    return found
+
+
+def _started(command: Command, options: Options, name: str, label: str) -> list[Inner]:
+    """Return the programs that are started in the container."""
+    places = options.operands[1:]
+    found = [Inner(words=places, label=label)] if places else []
+    rest = [argument(command, at) for at in places]
+    entry = options.values("--entrypoint") if name != "exec" else []
+    if entry and entry[-1][0]:
+        text, at = entry[-1]
+        return [texts([Data(text.strip('[]"'), command.labels.get(at, NO_LABELS)), *rest], label)]
+    if found and name == "run":
+        image = command.argv[options.operands[0]].rpartition("/")[2].partition("@")[0].partition(":")[0]
+        if image in _STARTED:
+            found.append(texts([Data(_STARTED[image]), *rest], label))
+    elif not found and name in {"run", "exec"} and command.stdin is not None and options.has("-i|--interactive"):
+        found = [Inner(language="sh", label=label)]
+    return found
+
+
+def _mounts(options: Options) -> list[tuple[str, str]]:
+    """Return folders of this machine and where they are in the container."""
+    found = []
+    for text, _ in options.values("-v|--volume"):
+        source, _, rest = text.partition(":")
+        found.append((source, rest.partition(":")[0]))
+    for text, _ in options.values("--mount"):
+        fields = dict(field.partition("=")[::2] for field in text.split(","))
+        if fields.get("type", "volume") == "bind":
+            source = fields.get("source", fields.get("src", ""))
+            found.append((source, fields.get("target", fields.get("dst", fields.get("destination", "")))))
+    # A name without a slash is a volume of the engine's own.
+    return [each for each in found if each[0][:1] in {"/", "~", "$", ".", UNKNOWN} and each[1][:1] == "/"]
+
+
+def _container_effects(noting: Noting) -> None:
+    """``docker login``, ``docker cp``, ``kubectl cp``: of a copy, one side is in the container."""
+    words = noting.operands()
+    subcommand = noting.options.subcommand[-1:]
+    if subcommand == ("login",):
+        labels = as_login(noting.labels)
+        if is_carried(labels):
+            noting.send((words or ["docker.io"])[0], labels=labels)
+    elif subcommand == ("cp",) and len(words) > 1:
+        if is_remote(words[0]):
+            arrive(noting, words[0], words[1], frozenset((REMOTE,)), recursive=True)
+        else:
+            noting.file("read", words[0], recursive=True)
 
 
 EFFECTS = {
+    **dict.fromkeys(("docker", "docker compose", "kubectl"), _container_effects),
     "ssh": _ssh,
     "autossh": _ssh,
     "mosh": _ssh,
@@ -262,10 +334,15 @@ EFFECTS = {
     "rclone": _rclone,
     "ssh-copy-id": _copy_key,
     "ssh-keygen": _generate_key,
+    "nc": _netcat,
+    "socat": _socat,
+    "openssl": _openssl,
+    **dict.fromkeys("telnet websocat wscat grpcurl".split(), _client),
 }
 INNER = {
+    "docker": _docker,
+    "docker compose": _docker,
     "ssh": _run_by_ssh,
     "autossh": _run_by_ssh,
-    **dict.fromkeys("scp sftp ftp lftp smbclient".split(), _run_by_scp),
-    "rsync": _run_by_rsync,
+    **dict.fromkeys("sftp ftp lftp smbclient".split(), _run_by_clients),
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
+
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
@@ -19,10 +22,13 @@ MOST_WORDS = 256
 # So many runs of the same program are looked at; one with an unknown argument stands for the rest.
 MOST_RUNS = 16
 _ADDRESSES = ("https://", "http://")
-_BLANKS = " \t\n\r\f\v"
+# A token of a text, and the quoted parts in it; quotes may be open at the end.
+_TOKEN = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\\?\Z)|\\.|[^\s'"])+""", re.DOTALL)
+_QUOTED = re.compile(r"""'([^']*)'?|"((?:\\.|[^"\\])*)(?:"|\\?\Z)|\\(.)""", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
-def word(command: Command, at: int) -> Data:
+def argument(command: Command, at: int) -> Data:
     """Return the argument at a position, with its labels."""
     return Data(command.argv[at], command.labels.get(at, NO_LABELS))
 
@@ -61,18 +67,6 @@ def values_as_shell(command: Command, options: Options, names: str, label: str) 
     return [each for text, at in options.values(names) for each in shell(part(command, text, at), label)]
 
 
-def words_from(command: Command, first: int, label: str) -> list[Inner]:
-    """Return the program whose arguments stand in ``argv`` from a position on; none if there are none."""
-    size = len(command.argv)
-    return [Inner(words=list(range(first, size)), label=label)] if 0 < first < size else []
-
-
-def operands_from(_command: Command, options: Options, skip: int, label: str) -> list[Inner]:
-    """Return the program whose arguments are the operands behind the first ``skip`` ones."""
-    places = options.operands[skip:]
-    return [Inner(words=list(places), label=label)] if places else []
-
-
 def texts(data: Iterable[Data], label: str) -> Inner:
     """Return a program with arguments that do not stand in ``argv`` as they are."""
     items = list(data)
@@ -80,50 +74,40 @@ def texts(data: Iterable[Data], label: str) -> Inner:
     return Inner(argv=[item.text for item in items], labels=labels, label=label)
 
 
-def is_assignment(text: str) -> bool:
-    """Whether an argument is ``NAME=value``."""
-    name, equals, _ = text.partition("=")
-    return bool(equals) and bool(name) and name[0] != "-"
+def joined_values(command: Command, options: Options, names: str) -> Data | None:
+    """Return the values of options, one line each; None if there are none."""
+    values = options.values(names)
+    labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for _, at in values))
+    return Data("\n".join([text for text, _ in values]), labels) if values else None
+
+
+def alias(program: str, data: Data, *, is_line: bool = False) -> list[Inner]:
+    """Return the program of an alias: a command line, as it is or behind ``!``, or a subcommand of ``program``."""
+    if is_line or data.text[:1] == "!":
+        return shell(Data(data.text.removeprefix("!"), data.labels), f"{program} alias")
+    own = split(data.text)
+    return [texts([Data(text, data.labels) for text in (program, *own)], f"{program} alias")] if own else []
+
+
+def with_variables(command: Command, places: list[int], label: str) -> list[Inner]:
+    """Return the program at ``places``, in front of which variables may be set for it."""
+    assignments: dict[str, Data] = {}
+    while places and command.argv[places[0]].find("=") > 0 and command.argv[places[0]][0] != "-":
+        name, _, value = command.argv[places[0]].partition("=")
+        assignments[name] = part(command, value, places[0])
+        places = places[1:]
+    return [Inner(words=places, assignments=assignments, label=label)] if places else []
 
 
 def split(text: str) -> list[str]:
     """Split a text with quotes and backslashes, as ``env -S`` and ``xargs`` do. Never raises."""
-    words: list[str] = []
-    current: list[str] = []
-    is_open = False
-    quote = ""
-    at = 0
-    while at < len(text) and len(words) < MOST_WORDS:
-        char = text[at]
-        at += 1
-        if quote:
-            if char == quote:
-                quote = ""
-            elif char == "\\" and quote == '"' and at < len(text):
-                current.append(text[at])
-                at += 1
-            else:
-                current.append(char)
-        elif char in {"'", '"'}:
-            quote = char
-            is_open = True
-        elif char == "\\" and at < len(text):
-            current.append(text[at])
-            at += 1
-            is_open = True
-        elif char in _BLANKS:
-            if is_open:
-                words.append("".join(current))
-                current = []
-                is_open = False
-        else:
-            current.append(char)
-            is_open = True
-    if is_open:
-        words.append("".join(current))
-    if at < len(text):
-        words.append(UNKNOWN)
-    return words
+    tokens = list(islice(_TOKEN.finditer(text), MOST_WORDS + 1))
+    words = [_QUOTED.sub(_unquote, match[0]) for match in tokens[:MOST_WORDS]]
+    return [*words, UNKNOWN] if len(tokens) > MOST_WORDS else words
+
+
+def _unquote(match: re.Match[str]) -> str:
+    return _ESCAPED.sub(r"\1", match[2]) if match[2] else match[1] or match[3] or ""
 
 
 def quoted(text: str) -> str:

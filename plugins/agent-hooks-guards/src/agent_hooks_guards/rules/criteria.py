@@ -1,4 +1,7 @@
-"""The criteria of a match: each key of the TOML is a test of a command, an effect or a doubt."""
+"""The criteria of a match: each key of the TOML is a test of a command, an effect or a doubt.
+
+In the globs of rules, ``*`` stands for any characters, ``[*]`` for a star, and nothing else is special.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,7 @@ import re
 
 from agent_hooks_guards.model.names import base_name, is_known
 from agent_hooks_guards.places.credentials import judge_credentials
-from agent_hooks_guards.places.links import linked_kinds
 from agent_hooks_guards.places.paths import absolute
-
-from .globs import GlobSet, like, split_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,65 +18,97 @@ if TYPE_CHECKING:
 
     from agent_hooks_guards.model.actions import Command, Doubt, Effect
     from agent_hooks_guards.model.options import Options
-    from agent_hooks_guards.places.paths import Place
 
-    from .globs import Glob
-
+    # A literal, or the parts between the stars.
+    Glob = str | Sequence[str]
     # Takes the command, the effect or doubt (None for a command), and the value that `_CRITERIA` prepared.
     Test = Callable[[Any, Any, Any], bool]
 
-# In a subcommand: any token, and any number of tokens.
+# In a subcommand: any token, and any number of them.
 _ANY_TOKEN = ("", "")
 _ANY_TOKENS = ("", "", "")
 
 
-class KindsOf:
-    """The kinds of paths and addresses, each computed once."""
+def split_glob(text: str) -> Glob:
+    """Return ``text`` if it has no star, otherwise the parts between its stars."""
+    if "*" not in text:
+        return text
+    parts = [part.replace("\0", "*") for part in text.replace("[*]", "\0").split("*")]
+    return parts[0] if len(parts) == 1 else tuple(parts)
 
-    __slots__ = ("_addresses", "_known", "place")
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self._known: dict[tuple[str, str], frozenset[str]] = {}
-        self._addresses: dict[str, frozenset[str]] = {}
+def like(text: str, glob: Glob) -> bool:
+    """Whether all of ``text`` matches ``glob``."""
+    if isinstance(glob, str):
+        return text == glob
+    first, *middle, last = glob
+    if len(text) < len(first) + len(last) or not text.startswith(first) or not text.endswith(last):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for part in middle:
+        at = text.find(part, at, end)
+        if at < 0:
+            return False
+        at += len(part)
+    return True
 
-    def __call__(self, path: str, host: str) -> frozenset[str]:
-        """Return the kinds of ``path`` on ``host``."""
-        found = self._known.get((path, host))
-        if found is None:
-            found = self._known[path, host] = linked_kinds(path, self.place, host)
-        return found
 
-    def address(self, address: str) -> frozenset[str]:
-        """Return the kinds of the host of ``address``."""
-        found = self._addresses.get(address)
-        if found is None:
-            from agent_hooks_guards.places.hosts import address_kinds
+class GlobSet:
+    """Globs sorted by the comparison that each needs: equality, prefix, suffix, substring, or all of ``like``."""
 
-            found = self._addresses[address] = address_kinds(address)
-        return found
+    __slots__ = ("has_stars", "literals", "others", "prefixes", "substrings", "suffixes")
+
+    def __init__(self, globs: Iterable[Glob]) -> None:
+        self.literals: set[str] = set()
+        self.prefixes: tuple[str, ...] = ()
+        self.suffixes: tuple[str, ...] = ()
+        self.substrings: list[str] = []
+        self.others: list[Sequence[str]] = []
+        for glob in globs:
+            if isinstance(glob, str):
+                self.literals.add(glob)
+            elif len(glob) == 2 and not glob[1]:
+                self.prefixes += (glob[0],)
+            elif len(glob) == 2 and not glob[0]:
+                self.suffixes += (glob[1],)
+            elif len(glob) == 3 and not glob[0] and not glob[2]:
+                self.substrings.append(glob[1])
+            else:
+                self.others.append(glob)
+        self.has_stars = bool(self.prefixes or self.suffixes or self.substrings or self.others)
+
+    def match_any(self, texts: Sequence[str]) -> bool:
+        """Whether one of ``texts`` matches one of the globs."""
+        if not self.literals.isdisjoint(texts):
+            return True
+        for text in texts if self.has_stars else ():
+            if text.startswith(self.prefixes) or text.endswith(self.suffixes):
+                return True
+            for part in self.substrings:
+                if part in text:
+                    return True
+            for glob in self.others:
+                if like(text, glob):
+                    return True
+        return False
 
 
 class CommandView:
-    """A command with the properties that criteria ask for, each computed when the first one asks."""
+    """A command with the properties that criteria ask for, each computed when the first one asks.
 
-    __slots__ = ("_found", "_operand_kinds", "_sql", "_tokens", "command", "kinds_of", "name")
+    ``kinds_of``: returns the kinds of a path on a host.
+    """
 
-    def __init__(self, command: Command, kinds_of: KindsOf) -> None:
+    __slots__ = ("_operand_kinds", "_sql", "_tokens", "command", "home", "kinds_of", "name")
+
+    def __init__(self, command: Command, home: str, kinds_of: Callable[[str, str], frozenset[str]]) -> None:
         self.command = command
-        self.kinds_of = kinds_of
         self.name = command.name
+        self.home = home
+        self.kinds_of = kinds_of
         self._tokens: list[str] | None = None
         self._operand_kinds: list[frozenset[str]] | None = None
         self._sql: frozenset[str] | None = None
-        self._found: dict[re.Pattern[str], bool] = {}
-
-    def has_text(self, pattern: re.Pattern[str]) -> bool:
-        """Whether ``pattern`` is found in the command; searched once for all its effects."""
-        found = self._found.get(pattern)
-        if found is None:
-            found = self._found[pattern] = any(map(pattern.search, _searched_texts(self.command)))
-        return found
 
     @property
     def options(self) -> Options:
@@ -86,8 +118,7 @@ class CommandView:
     @property
     def operands(self) -> list[str]:
         """The operands."""
-        argv = self.command.argv
-        return [argv[at] for at in self.options.operands]
+        return [self.command.argv[at] for at in self.options.operands]
 
     @property
     def tokens(self) -> list[str]:
@@ -100,10 +131,8 @@ class CommandView:
     def operand_kinds(self) -> list[frozenset[str]]:
         """The kinds of each operand as a path."""
         if self._operand_kinds is None:
-            command, home = self.command, self.kinds_of.place.home
-            self._operand_kinds = [
-                self.kinds_of(absolute(token, command.cwd, home), command.host) for token in self.operands
-            ]
+            cwd, host = self.command.cwd, self.command.host
+            self._operand_kinds = [self.kinds_of(absolute(each, cwd, self.home), host) for each in self.operands]
         return self._operand_kinds
 
     @property
@@ -116,7 +145,7 @@ class CommandView:
         return self._sql
 
 
-def prepare(match: Mapping[str, Any], expressions: str, first: tuple[str, ...]) -> list[tuple[Test, Any]]:
+def prepare(match: Mapping[str, Any], expressions: str, first: frozenset[str]) -> list[tuple[Test, Any]]:
     """Return the tests of ``match`` with their prepared values, the cheapest first.
 
     The program, the kind of effect and the kind of doubt are left to the index. ``expressions``: how ``text`` is
@@ -124,19 +153,18 @@ def prepare(match: Mapping[str, Any], expressions: str, first: tuple[str, ...]) 
     """
     keys = {expressions if key == "text" else key: key for key in match if key not in ("effect", "doubt")}
     if len(keys) == len(match):  # a command
-        keys["does"] = ""
         keys.pop("program", None)
-        if first and len(first) == len(match["subcommand"]) and not any(" " in entry for entry in match["subcommand"]):
+        if first and not any(" " in entry for entry in match["subcommand"]):
             del keys["subcommand"]
     return [
         (_CRITERIA[name][0], _CRITERIA[name][1](match.get(keys[name]))) for name in sorted(keys, key=_COST.__getitem__)
     ]
 
 
-def first_tokens(match: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the tokens of which a command must begin with one for ``match`` to hold, () for any."""
-    tokens = [entry.split(" ", 1)[0].lower() for entry in match.get("subcommand", ())]
-    return () if any("*" in token for token in tokens) else tuple(dict.fromkeys(tokens))
+def first_tokens(match: Mapping[str, Any]) -> frozenset[str]:
+    """Return the tokens of which a command must begin with one for ``match`` to hold, none for any."""
+    tokens = frozenset(entry.split(" ", 1)[0].lower() for entry in match.get("subcommand", ()))
+    return frozenset() if any("*" in token for token in tokens) else tokens
 
 
 def _is_one_of(kinds: frozenset[str], wanted: Iterable[Iterable[str]]) -> bool:
@@ -159,10 +187,7 @@ def _subcommand(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     for token, globs in zip(tokens, by_position, strict=False):
         if globs.match_any((token,)):
             return True
-    for each in by_first.get(tokens[0], ()):
-        if _begin_with(tokens, 1, each, 1):
-            return True
-    for each in others:  # noqa: SIM110 - any() with a generator takes twice as long
+    for each in (*by_first.get(tokens[0], ()), *others):  # noqa: SIM110 - any() with a generator takes twice as long
         if _begin_with(tokens, 0, each, 0):
             return True
     return False
@@ -177,7 +202,7 @@ def _prepare_subcommands(texts: Iterable[str]) -> tuple[GlobSet, list[GlobSet], 
     by_first: dict[str, list[Any]] = {}
     others = []
     for text in texts:
-        each = tuple(split_glob(token) for token in text.lower().split(" "))
+        each = [split_glob(token) for token in text.lower().split(" ")]
         *before, last = each
         if before == [_ANY_TOKENS]:
             anywhere.append(last)
@@ -202,26 +227,8 @@ def _begin_with(tokens: list[str], at: int, wanted: Sequence[Glob], first: int) 
     return True
 
 
-def _options(view: CommandView, _: Effect | None, wanted: Any) -> bool:
-    options = view.options
-    for each in wanted:  # noqa: SIM110 - all() with a generator takes twice as long
-        if not _is_given(options, each):
-            return False
-    return True
-
-
-def _without(view: CommandView, _: Effect | None, wanted: Any) -> bool:
-    options = view.options
-    for each in wanted:  # noqa: SIM110 - any() with a generator takes twice as long
-        if _is_given(options, each):
-            return False
-    return True
-
-
 def _is_given(options: Options, wanted: tuple[str, dict[str, GlobSet]]) -> bool:
     """Whether one of the alternatives is given."""
-    if not options.given:
-        return False
     names, with_values = wanted
     if names and options.has(names):
         return True
@@ -229,6 +236,16 @@ def _is_given(options: Options, wanted: tuple[str, dict[str, GlobSet]]) -> bool:
         if globs.match_any([value.lower() for value, _ in options.values(name)]):
             return True
     return False
+
+
+def _options(view: CommandView, _: Effect | None, wanted: list[tuple[str, dict[str, GlobSet]]]) -> bool:
+    options = view.options
+    return bool(options.given) and all(_is_given(options, each) for each in wanted)
+
+
+def _without(view: CommandView, _: Effect | None, wanted: list[tuple[str, dict[str, GlobSet]]]) -> bool:
+    options = view.options
+    return not options.given or not any(_is_given(options, each) for each in wanted)
 
 
 def _prepare_options(texts: Iterable[str]) -> list[tuple[str, dict[str, GlobSet]]]:
@@ -263,6 +280,10 @@ def _via(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     return all(not names.isdisjoint(alternatives) for alternatives in wanted)
 
 
+def _text(view: CommandView, _: Effect | None, wanted: Any) -> bool:
+    return any(map(wanted.search, _searched_texts(view.command)))
+
+
 def _safe_text(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     # None: the text is too long to search safely.
     return any(wanted.found_in(text) is not False for text in _searched_texts(view.command))
@@ -284,6 +305,12 @@ def _safe_pattern(text: str, source: str = "user") -> Any:
 def _labels(view: CommandView, action: Effect | Doubt | None, wanted: Any) -> bool:
     labels = view.command.labels_of(0) if action is None else action.labels
     return not labels.isdisjoint(wanted)
+
+
+def _address_kinds(effect: Effect) -> frozenset[str]:
+    from agent_hooks_guards.places.hosts import address_kinds
+
+    return address_kinds(effect.path)
 
 
 def _assigns(view: CommandView, _: Effect | None, wanted: GlobSet) -> bool:
@@ -317,8 +344,8 @@ def _alternatives(separator: str) -> Callable[[Iterable[str]], list[list[str]]]:
     return lambda texts: [text.split(separator) for text in texts]
 
 
-# By key, the cheapest first: the test, and how the value of the TOML is prepared for it. `does`: the command does more
-# than print its help. `safe_text` and `project_text` are `text` in the rules of users and projects.
+# By key, the cheapest first: the test, and how the value of the TOML is prepared for it. `safe_text` and `project_text`
+# are `text` in the rules of users and projects.
 _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "root": (lambda view, _, wanted: view.command.root == wanted, _same),
     "background": (lambda view, _, wanted: view.command.background == wanted, _same),
@@ -339,7 +366,6 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "not_via": (lambda view, _, wanted: not _via(view, None, (wanted,)), _same),
     "assigns": (_assigns, _globs),
     "not_assigns": (lambda view, _, wanted: not _assigns(view, None, wanted), _globs),
-    "does": (lambda view, _, __: not view.options.is_help, _same),
     "file": (lambda _, effect, wanted: wanted.match_any((effect.path,)), _globs),
     "not_file": (lambda _, effect, wanted: not wanted.match_any((effect.path,)), _globs),
     "url": (lambda _, effect, wanted: wanted.match_any((effect.path.lower(),)), _urls),
@@ -352,11 +378,11 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "operands_after_dashes": (_operands_after_dashes, _same),
     "operand": (lambda view, _, wanted: wanted.match_any(view.operands), _globs),
     "not_operand": (lambda view, _, wanted: not wanted.match_any(view.operands), _globs),
-    "address": (lambda view, effect, wanted: not view.kinds_of.address(effect.path).isdisjoint(wanted), _same),
-    "not_address": (lambda view, effect, wanted: not view.kinds_of.address(effect.path).issubset(wanted), _same),
+    "address": (lambda _, effect, wanted: not _address_kinds(effect).isdisjoint(wanted), _same),
+    "not_address": (lambda _, effect, wanted: not _address_kinds(effect).issubset(wanted), _same),
     "path": (_path, _alternatives("&")),
     "not_path": (lambda view, effect, wanted: not _path(view, effect, wanted), _alternatives("&")),
-    "text": (lambda view, _, wanted: view.has_text(wanted), re.compile),
+    "text": (_text, re.compile),
     "safe_text": (_safe_text, _safe_pattern),
     "project_text": (_safe_text, lambda text: _safe_pattern(text, "project")),
     "sql": (lambda view, _, wanted: not view.sql.isdisjoint(wanted), _same),
@@ -370,9 +396,9 @@ def _tests_of(keys: str) -> frozenset[Test]:
     return frozenset(_CRITERIA[key][0] for key in keys.split())
 
 
-# Criteria with one answer for all commands of a name, for all that share the key of `matching._candidates`, and for
-# all effects that share the key of `matching._by_doer`.
 _BY_NAME = _tests_of("program not_program is_known")
-BY_COMMAND = _BY_NAME | _tests_of("host root background endless has_input does")
-BY_ASSIGNMENT = _tests_of("assigns not_assigns")
+# Criteria with one answer for all commands of a name in the same circumstances, for those without assignments, and for
+# all effects of a kind by a program of a name on paths of a kind.
+BY_COMMAND = _BY_NAME | _tests_of("host root background endless has_input")
+BY_BARE_COMMAND = BY_COMMAND | _tests_of("assigns not_assigns")
 BY_DOER = _BY_NAME | _tests_of("path not_path")

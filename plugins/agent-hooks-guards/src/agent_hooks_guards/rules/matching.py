@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from agent_hooks.shell.syntax import Record
+from agent_hooks_guards.places.links import linked_kinds
 
-from .criteria import BY_ASSIGNMENT, BY_COMMAND, BY_DOER, CommandView, KindsOf, first_tokens, prepare
-from .globs import like
+from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Literal
 
     from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
     from agent_hooks_guards.places.paths import Place
 
     from .criteria import Test
-    from .indexing import Index, RuleText
+    from .indexing import Candidates, Index, RuleMatch, RuleText
 
-# Programs, and pairs of program and kinds of path, whose matches are kept.
+# Kinds of commands and of effects whose matches are kept.
 _MAX_KEPT = 1024
 
 
@@ -36,30 +37,38 @@ def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
     """Return the broken rules in the order of the actions, each rule once for a fragment and a path in it."""
     found: dict[tuple[int, str, str], Verdict] = {}
     views: dict[int, CommandView] = {}
-    kinds_of = KindsOf(place)
+
+    known: dict[tuple[str, str], frozenset[str]] = {}
+
+    def kinds_of(path: str, host: str) -> frozenset[str]:
+        found_kinds = known.get((path, host))
+        if found_kinds is None:
+            found_kinds = known[path, host] = linked_kinds(path, place, host)
+        return found_kinds
+
+    def add(rule: RuleText, command: Command | Doubt, action: Command | Effect | Doubt, path: str = "") -> None:
+        found.setdefault((id(rule), command.fragment, path), Verdict(rule, command.fragment, action))
+
     for command in analysis.commands:
-        view = views[id(command)] = CommandView(command, kinds_of)
-        for number, tests in _candidates(view, rules):
-            if _holds(view, None, tests):
-                fragment = command.fragment
-                found.setdefault((number, fragment, ""), Verdict(rules.rules[number], fragment, command))
+        view = views[id(command)] = CommandView(command, place.home, kinds_of)
+        for rule in _broken_by_command(view, rules):
+            add(rule, command, command)
     for effect in analysis.effects:
         doer = effect.command
-        view = views.get(id(doer)) or views.setdefault(id(doer), CommandView(doer, kinds_of))
-        group = (effect.kind, view.name, kinds_of(effect.path, doer.host))
-        candidates = rules.by_doer.get(group)
+        view = views.get(id(doer)) or views.setdefault(id(doer), CommandView(doer, place.home, kinds_of))
+        key = (effect.kind, view.name, kinds_of(effect.path, doer.host))
+        candidates = rules.by_doer.get(key)
         if candidates is None:
-            candidates = _by_doer(group, view, effect, rules)
-        for number, tests in candidates:
+            candidates = _candidates(rules.effects.get(effect.kind, ()), BY_DOER, view, effect)
+            if len(rules.by_doer) < _MAX_KEPT:
+                rules.by_doer[key] = candidates
+        for match, tests in candidates:
             if _holds(view, effect, tests):
-                key = (number, doer.fragment, effect.path)
-                found.setdefault(key, Verdict(rules.rules[number], doer.fragment, effect))
+                add(match.rule, doer, effect, effect.path)
     for doubt in analysis.doubts:
-        for at in rules.doubts.get(doubt.kind, ()):
-            number, tests, _ = rules.ready.get(at) or _ready(at, rules)
-            if number not in rules.skipped and _holds(None, doubt, tests):
-                key = (number, doubt.fragment, "")
-                found.setdefault(key, Verdict(rules.rules[number], doubt.fragment, doubt))
+        for match in rules.doubts.get(doubt.kind, ()):
+            if _holds(None, doubt, match.tests):
+                add(match.rule, doubt, doubt)
     return list(found.values())
 
 
@@ -72,82 +81,50 @@ def severity_decision(severity: str, level: str) -> Literal["deny", "ask"] | Non
     return None
 
 
-def _candidates(view: CommandView, rules: Index) -> list[tuple[int, Any]]:
-    """Return the matches about commands that may hold, by program, circumstances and first token."""
-    command = view.command
-    key = (
-        view.name,
-        command.host,
-        command.root,
-        command.background,
-        command.endless,
-        command.stdin is None,
-        not command.assignments,
-    )
+def _broken_by_command(view: CommandView, rules: Index) -> list[RuleText]:
+    doer = view.command
+    is_bare = not doer.assignments
+    key = (view.name, doer.host, doer.root, doer.background, doer.endless, doer.stdin is None, is_bare)
     by_token = rules.by_token.get(key)
-    # A command that only prints its help does nothing.
-    if (by_token is not None and not by_token) or view.options.is_help:
-        return []
     if by_token is None:
-        by_token = _by_token(key, view, rules)
-    if len(by_token) <= 1:
-        return by_token.get("", [])
-    tokens = view.tokens
-    return by_token.get(tokens[0], by_token[""]) if tokens else by_token[""]
+        settled = BY_BARE_COMMAND if is_bare else BY_COMMAND
+        by_token = _by_token(_candidates(_about_program(view.name, rules), settled, view, None))
+        if len(rules.by_token) < _MAX_KEPT:
+            rules.by_token[key] = by_token
+    tokens = view.tokens if len(by_token) > 1 else []
+    found = by_token.get(tokens[0], by_token[""]) if tokens else by_token[""]
+    # A command that only prints its help does nothing.
+    if not found or view.options.is_help:
+        return []
+    return [match.rule for match, tests in found if _holds(view, None, tests)]
 
 
-def _by_token(key: tuple[Any, ...], view: CommandView, rules: Index) -> dict[str, list[tuple[int, Any]]]:
-    """Return the matches for a program and its circumstances by the first token after it.
+def _by_token(candidates: Candidates) -> dict[str, Candidates]:
+    """Return the candidates by the first token of a command; under "", those for any."""
+    tokens = {token for match, _ in candidates for token in match.first}
+    return {
+        token: [pair for pair in candidates if not pair[0].first or token in pair[0].first] for token in ("", *tokens)
+    }
 
-    Matches for any first token are in every list, and alone under "".
-    """
+
+def _candidates(
+    matches: Iterable[RuleMatch], settled: frozenset[Test], view: CommandView, effect: Effect | None
+) -> Candidates:
+    """Return the matches whose ``settled`` tests hold, with the tests that are left."""
+    return [
+        (match, [each for each in match.tests if each[0] not in settled])
+        for match in matches
+        if _holds(view, effect, [each for each in match.tests if each[0] in settled])
+    ]
+
+
+def _about_program(name: str, rules: Index) -> list[RuleMatch]:
     from agent_hooks_guards.programs.sql.clients import CLIENTS
 
-    name = view.name
-    settled = BY_COMMAND if view.command.assignments else BY_COMMAND | BY_ASSIGNMENT
-    positions = [*rules.any_command, *rules.commands.get(name, ())]
+    found = [*rules.any_command, *rules.commands.get(name, ())]
     if name in CLIENTS:
-        positions += rules.clients
-    for glob, more in rules.globs.values():
-        if like(name, glob):
-            positions += more
-    matches = {at: match for at in positions if (match := _unsettled(at, settled, view, None, rules)) is not None}
-    firsts = {at: rules.ready[at][2] for at in matches}
-    found = {"": [match for at, match in matches.items() if not firsts[at]]} if matches else {}
-    for token in {token for tokens in firsts.values() for token in tokens}:
-        found[token] = [match for at, match in matches.items() if not firsts[at] or token in firsts[at]]
-    if len(rules.by_token) < _MAX_KEPT:
-        rules.by_token[key] = found
-    return found
-
-
-def _by_doer(
-    key: tuple[str, str, frozenset[str]], view: CommandView, effect: Effect, rules: Index
-) -> list[tuple[int, Any]]:
-    """Return the matches for a kind of effect by a program on a path of some kinds."""
-    matches = (_unsettled(at, BY_DOER, view, effect, rules) for at in rules.effects.get(effect.kind, ()))
-    found = [match for match in matches if match is not None]
-    if len(rules.by_doer) < _MAX_KEPT:
-        rules.by_doer[key] = found
-    return found
-
-
-def _unsettled(
-    at: int, settled: frozenset[Test], view: CommandView, effect: Effect | None, rules: Index
-) -> tuple[int, list[Any]] | None:
-    """Return a match without its ``settled`` tests; None if one of them fails, or if its rule is skipped."""
-    number, tests, _ = rules.ready.get(at) or _ready(at, rules)
-    if number in rules.skipped or not _holds(view, effect, [each for each in tests if each[0] in settled]):
-        return None
-    return number, [each for each in tests if each[0] not in settled]
-
-
-def _ready(at: int, rules: Index) -> tuple[int, Any, tuple[str, ...]]:
-    """Return the position of a match's rule, its tests, and its first tokens."""
-    number, match, expressions = rules.matches[at]
-    first = first_tokens(match)
-    rules.ready[at] = found = (number, prepare(match, expressions, first), first)
-    return found
+        found += rules.clients
+    return found + [match for glob, match in rules.globs if like(name, glob)]
 
 
 def _holds(view: Any, action: Effect | Doubt | None, tests: Any) -> bool:

@@ -12,9 +12,12 @@ Examples are read as typed in the folder ``/home/dev/app``, which is the workspa
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 # The kinds of a path, as `places.kinds` returns them.
 KINDS = frozenset(
@@ -23,44 +26,32 @@ KINDS = frozenset(
 )
 
 
-def _without_blanks(text: str) -> str:
-    if text != " ".join(text.split()):
-        raise ValueError(f"{text!r} has blanks to spare")
-    return text
+def _form(pattern: str, form: str) -> AfterValidator:
+    """Accept texts that ``pattern`` matches whole. ``form``: what they are, for the message."""
+
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text, re.DOTALL):
+            raise ValueError(f"{text!r} is not {form}")
+        return text
+
+    return AfterValidator(check)
 
 
-def _sentence(text: str) -> str:
-    if not text.strip() or len(text.splitlines()) > 1 or text[-1] not in ".!?":
-        raise ValueError("must be a sentence: on one line, with a full stop")
-    return text
+def _one_of(names: Callable[[], Iterable[str]], separator: str = "&") -> AfterValidator:
+    """Accept texts of these ``names``, with ``separator`` between several."""
+
+    def check(text: str) -> str:
+        if wrong := set(text.split(separator)).difference(names()):
+            raise ValueError(f"{min(wrong)!r} is none of these: {', '.join(sorted(names()))}")
+        return text
+
+    return AfterValidator(check)
 
 
-def _name(text: str) -> str:
-    if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", text):
-        raise ValueError(f"{text!r} is no name: lower case letters, digits and single hyphens")
-    return text
-
-
-def _options(text: str) -> str:
-    for option in text.split("|"):
-        if not re.fullmatch(r"[-+/][^\s=]*(=.*)?|[^\s=]+=.*", option):
-            raise ValueError(f"{option!r} is no option: write -f, --force, --request=DELETE, or several with | between")
-    return text
-
-
-def _kinds(text: str) -> str:
-    for kind in text.split("&"):
-        if kind not in KINDS:
-            raise ValueError(f"{kind!r} is no kind of path; those there are: {', '.join(sorted(KINDS))}")
-    return text
-
-
-def _statement(text: str) -> str:
+def _statements() -> Iterable[str]:
     from agent_hooks_guards.programs.sql.statements import KINDS as STATEMENTS
 
-    if text not in STATEMENTS:
-        raise ValueError(f"{text!r} is no kind of statement; those there are: {', '.join(sorted(STATEMENTS))}")
-    return text
+    return STATEMENTS
 
 
 def _expression(text: str) -> str:
@@ -71,21 +62,18 @@ def _expression(text: str) -> str:
     return text
 
 
-def _assignment(text: str) -> str:
-    if not re.fullmatch(r"[\w*]+=.*", text, re.ASCII | re.DOTALL):
-        raise ValueError(f"{text!r} is no assignment: write NAME=*, or NAME=value")
-    return text
-
-
+_OPTION = r"([-+/][^\s=|]*(=[^|]*)?|[^\s=|]+=[^|]*)"
 Text = Annotated[str, StringConstraints(min_length=1)]
-Sentence = Annotated[str, AfterValidator(_sentence)]
-Statement = Annotated[str, AfterValidator(_statement)]
-Words = Annotated[Text, AfterValidator(_without_blanks)]
-OptionText = Annotated[Text, AfterValidator(_options)]
-KindText = Annotated[Text, AfterValidator(_kinds)]
+Sentence = Annotated[str, _form(r"[^\n]*\S[^\n]*[.!?]", "a sentence: one line, with a full stop")]
+Statement = Annotated[str, _one_of(_statements)]
+Words = Annotated[str, _form(r"\S+( \S+)*", "words with single blanks between")]
+OptionText = Annotated[
+    str, _form(rf"{_OPTION}(\|{_OPTION})*", "an option: write -f, --force, --request=DELETE, or several with | between")
+]
+KindText = Annotated[str, _one_of(lambda: KINDS)]
 Expression = Annotated[Text, AfterValidator(_expression)]
-Assignment = Annotated[Text, AfterValidator(_assignment)]
-Name = Annotated[str, AfterValidator(_name)]
+Assignment = Annotated[str, _form(r"[A-Za-z0-9_*]+=.*", "an assignment: write NAME=*, or NAME=value")]
+Name = Annotated[str, _form(r"[a-z0-9]+(-[a-z0-9]+)*", "a name: lower case letters, digits and single hyphens")]
 
 EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]

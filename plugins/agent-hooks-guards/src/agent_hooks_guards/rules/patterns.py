@@ -7,13 +7,17 @@ searched by RE2, as everywhere in agent_hooks.
 
 from __future__ import annotations
 
+import importlib.util
+import re
+import warnings
+from re import _parser  # type: ignore[attr-defined] # the parser of `re` itself; its public name is deprecated
+
 from agent_hooks import RegistrationError
 from agent_hooks.model.policy import TIGHTENING_ONLY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from re import Pattern
     from typing import Any
 
 # The most steps of one search, about a second.
@@ -35,13 +39,13 @@ class SafePattern:
     def __init__(self, text: str, source: str = "code") -> None:
         self.text = text
         compiled = _compile(text)
-        parsed = _parsed(text)
+        parsed = _parser.parse(text)
         if source in TIGHTENING_ONLY:
             search = _re2(text, source)
             if search is not None:
                 self._search, self.limit, self._literal = search, LENGTHS[0], ""
                 return
-            if _refers_back(parsed):
+            if "GROUPREF" in repr(parsed):
                 raise RegistrationError(
                     f"The pattern {text!r} refers back to what a group has matched, which a {source} may not use: it "
                     "can take very long. Spell out what is looked for."
@@ -66,9 +70,7 @@ class SafePattern:
 
 def _re2(text: str, source: str) -> Callable[[str], Any] | None:
     """Return a search by RE2, None where it is not installed. Raises ``RegistrationError`` for unsupported syntax."""
-    from importlib.util import find_spec
-
-    if find_spec("re2") is None:
+    if importlib.util.find_spec("re2") is None:
         return None
     from agent_hooks.engine.expressions import bounded_search
 
@@ -77,17 +79,7 @@ def _re2(text: str, source: str) -> Callable[[str], Any] | None:
     return lambda searched: search(searched.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _refers_back(pattern: Any) -> bool:
-    return any(
-        str(operation).startswith("GROUPREF") or any(map(_refers_back, _parts(argument)))
-        for operation, argument in pattern
-    )
-
-
-def _compile(text: str) -> Pattern[str]:
-    import re
-    import warnings
-
+def _compile(text: str) -> re.Pattern[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -96,17 +88,8 @@ def _compile(text: str) -> Pattern[str]:
         raise RegistrationError(f"The pattern {text!r} is not a regular expression: {error}.") from error
 
 
-def _parsed(text: str) -> Any:
-    # The parser of `re` itself; its public name is deprecated.
-    from re import _parser  # type: ignore[attr-defined]
-
-    return _parser.parse(text)
-
-
 def _parts(argument: Any) -> list[Any]:
     """Return the patterns directly inside an operation's argument."""
-    from re import _parser  # type: ignore[attr-defined]
-
     if isinstance(argument, _parser.SubPattern):
         return [argument]
     if isinstance(argument, (tuple, list)):
@@ -143,9 +126,7 @@ def _effort(pattern: Any, length: int) -> tuple[int, int]:
 
 def _literal(pattern: Any, flags: int) -> str:
     """Return the longest literal at the top level, which every match contains."""
-    from re import IGNORECASE
-
-    if flags & IGNORECASE:
+    if flags & re.IGNORECASE:
         return ""
     characters = (chr(argument) if str(operation) == "LITERAL" else "\0\0" for operation, argument in pattern)
     return max("".join(characters).split("\0\0"), key=len)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE
-from agent_hooks_guards.guards.time_limit import Starts
+from agent_hooks_guards.guards.limits import Starts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,41 +81,19 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
 
 
 def build(table: PluginTable) -> FileGuards:
-    """Make the guards of one file's table.
-
-    Raises ``SettingsError`` for wrong settings, for a project that loosens or names a file outside of its places, and
-    for an unknown name of a rule.
-    """
-    from .checks import beside, check_names, refuse_expressions, refuse_loosening, refuse_places
+    """Make the guards of one file's table. Raises ``SettingsError`` for wrong settings."""
     from .schema import read_settings
 
     settings = read_settings(table)
-    rank = table.source
-    tables = {name: given for name in SHARED_TABLES if (given := _given(getattr(settings, name))) is not None}
-    if rank == "project":
-        refuse_places(table, settings)
-        refuse_expressions(table, settings)
-    check_names(table, tables)
-    if rank == "project":
-        refuse_loosening(table, tables)
-        tables = beside(table.path, tables)
     own = settings.model_dump(exclude=set(SHARED_TABLES))
-    audit = None
-    if own["audit"] is not None:
-        from agent_hooks_guards.guards.audit import AuditTrail
-        from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
-
-        if rank == "project":  # it may redact more fields, not fewer
-            own["audit"]["redact"] = [*DEFAULT_FIELDS, *own["audit"]["redact"]]
-        audit = AuditTrail(**own["audit"])
     return FileGuards(
         tuple(_make_rules(table, own)),
-        tuple(_make_rate_limits(table, own)),
-        audit,
+        tuple(_make_rate_limits(table, own["rate_limit"])),
+        _make_audit(table.source, own["audit"]),
         _make_run_limits(own),
         _make_cancellation(table.path, own["cancel_file"]),
-        tables,
-        rank,
+        {name: given for name in SHARED_TABLES if (given := _given(getattr(settings, name))) is not None},
+        table.source,
         table.path,
         table.origin(),
     )
@@ -140,8 +118,8 @@ def _make_rules(table: PluginTable, own: Mapping[str, Any]) -> Iterator[tuple[Gu
             yield make(**rule, source=source), table.origin(name, number)
 
 
-def _make_rate_limits(table: PluginTable, own: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
-    if own["rate_limit"]:
+def _make_rate_limits(table: PluginTable, rules: Sequence[Any]) -> Iterator[tuple[Guard, str]]:
+    if rules:
         from os.path import realpath
 
         from agent_hooks.system.store import Store
@@ -150,23 +128,31 @@ def _make_rate_limits(table: PluginTable, own: Mapping[str, Any]) -> Iterator[tu
         store = Store()
         # Each file counts for itself; in ASCII, because the store takes no other names.
         name = f"settings {realpath(table.path)!a}"
-        for number, rule in enumerate(own["rate_limit"]):
+        for number, rule in enumerate(rules):
             yield RateLimit(**rule, store=store, name=name, source=SETTINGS_SOURCE), table.origin("rate_limit", number)
 
 
-def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
-    limits: dict[str, Any] = {
-        name: own[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
-    }
-    if own["cost"] is not None:
-        from agent_hooks_guards.guards.cost import Price
+def _make_audit(rank: str, given: dict[str, Any] | None) -> AuditTrail | None:
+    if given is None:
+        return None
+    from agent_hooks_guards.guards.audit import AuditTrail
+    from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
 
-        limits["max_cost"] = own["cost"]["max"]
-        limits["prices"] = {model: Price(**price) for model, price in own["cost"]["prices"].items()}
-    if all(value in (None, []) for value in limits.values()):
-        return ()
+    if rank == "project":  # it may redact more fields, not fewer
+        given["redact"] = [*DEFAULT_FIELDS, *given["redact"]]
+    return AuditTrail(**given)
+
+
+def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
+    from agent_hooks_guards.guards.limits import Price
+
     from .use_guards import UseGuards
 
+    names = ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
+    limits: dict[str, Any] = {name: own[name] for name in names}
+    if own["cost"] is not None:
+        prices = {model: Price(**price) for model, price in own["cost"]["prices"].items()}
+        limits |= {"max_cost": own["cost"]["max"], "prices": prices}
     return UseGuards(**limits).limits(_STARTS)
 
 

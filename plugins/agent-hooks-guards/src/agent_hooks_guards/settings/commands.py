@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from datetime import date, timedelta
+from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -13,12 +14,15 @@ import click
 from agent_hooks import HookContext, SettingsError
 from agent_hooks.sources.files import ProjectSource, project_roots
 from agent_hooks.sources.plugin_settings import hold_project
+from agent_hooks.system.by_hand import refuse_agents
 from agent_hooks.system.visible import visible
+from agent_hooks_guards.guards.exceptions import is_too_wide
 from agent_hooks_guards.rules.indexing import known_names
+from agent_hooks_guards.rules.trying import wrong_examples
 
-from .own_settings import append, as_table, own_file
+from .own_settings import append, as_table, conditions_of, own_file
 from .project import project_guards
-from .rule_rows import OTHER_GUARDS, rule_rows
+from .rule_rows import guard_rows, rule_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,17 +63,18 @@ def rules_command(
     """  # noqa: D301 - the character that click takes for `as it is`
     files = _files()
     if exceptions:
-        if names or family or severity or search:
+        if names or family or severity or search or tests:
             raise click.UsageError("--exceptions lists all of them: leave out what chooses rules.")
         _show_exceptions(files, as_json=as_json)
         return
-    rows = [*rule_rows(files)]
-    known = {row.id for row in rows}
-    families = {row.family for row in rows}
-    if wrong := [name for name in names if name not in known]:
-        raise click.UsageError(_unknown(wrong[0], known, "rule", families))
-    if family is not None and family not in families:
-        raise click.UsageError(_unknown(family, families, "family"))
+    rows = rule_rows(files)
+    known, families = {row.id for row in rows}, {row.family for row in rows}
+    for name in names:
+        if name in families - known:
+            raise click.UsageError(f"There is no rule {name!r}; there is a family of that name: --family {name}.")
+        _check_name("rule", name, known)
+    if family is not None:
+        _check_name("family", family, families)
     chosen = [
         row
         for row in rows
@@ -98,20 +103,10 @@ def _files() -> list[FileGuards]:
     return files
 
 
-def _unknown(name: str, known: Iterable[str], noun: str, families: Iterable[str] = ()) -> str:
-    from difflib import get_close_matches
-
-    if name in families:
-        return f"There is no rule {name!r}; there is a family of that name: --family {name}."
-    if noun == "rule or family":
-        for start, (guard, _, table) in OTHER_GUARDS.items():
-            if name.startswith(f"{start}-"):
-                return (
-                    f"{name!r} is no rule about commands: the {guard} guard says it, and what it lets through is said "
-                    f"in [guards.{table}] of an agent-hooks.toml."
-                )
-    near = get_close_matches(name, known, 1)
-    return f"There is no {noun} {name!r}{f': did you mean {near[0]}?' if near else '.'}"
+def _check_name(noun: str, name: str, known: Iterable[str]) -> None:
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        raise click.UsageError(f"There is no {noun} {name!r}{f': did you mean {near[0]}?' if near else '.'}")
 
 
 def _list(chosen: list[RuleRow]) -> None:
@@ -127,8 +122,6 @@ def _list(chosen: list[RuleRow]) -> None:
 
 def _test(chosen: list[RuleRow]) -> int:
     """Print the wrong examples, and return the exit code."""
-    from agent_hooks_guards.rules.trying import wrong_examples
-
     rules = [row.rule for row in chosen if row.rule is not None]
     wrong = [(rule.id, word, text) for rule in rules for word, text in wrong_examples(rule)]
     for name, word, text in wrong:
@@ -153,10 +146,9 @@ def _show_exceptions(files: Iterable[FileGuards], *, as_json: bool) -> None:
         return
     for each in found:
         until = f" until {each['until']}" if "until" in each else ", with no end"
-        where = ", ".join(f"{key} {each[key]!r}" for key in ("command", "path", "branch") if each.get(key))
         state = "holds" if each["holds"] else "ended"
         why = f": {each['reason']}" if each.get("reason") else ""
-        click.echo(visible(f"{state}  {each['rule']}  {where}{until} ({each['of']}){why}"))
+        click.echo(visible(f"{state}  {each['rule']}  {conditions_of(each)}{until} ({each['of']}){why}"))
     ended = sum(not each["holds"] for each in found)
     click.echo(f"{len(found) - ended} exceptions hold, {ended} ended. Those of your own are in {own_file()}.")
 
@@ -187,9 +179,6 @@ def allow_command(
     \b
     agent-hooks allow git-push-force --branch 'feature/*' --days 7 --reason 'rebasing before review'
     """  # noqa: D301 - the character that click takes for `as it is`
-    from agent_hooks.system.by_hand import refuse_agents
-    from agent_hooks_guards.guards.exceptions import is_too_wide
-
     globs = {"command": command_glob, "path": path_glob, "branch": branch}
     if not any(globs.values()):
         raise click.UsageError("Say for what: --command, --path or --branch, or several of them, which must all hold.")
@@ -197,8 +186,9 @@ def allow_command(
         if glob and is_too_wide(key, glob):
             raise click.UsageError(f"--{key} {glob!r} is nearly everything: name what it is about.")
     known = known_names() | {own.id for each in _files() for own in each.tables.get("rules", ())}
-    if rule not in known:
-        raise click.UsageError(_unknown(rule, known, "rule or family"))
+    if other := next((row for row in guard_rows() if row.id == rule), None):
+        raise click.UsageError(f"{rule!r} is no rule about commands: {other.hint}.")
+    _check_name("rule or family", rule, known)
     facts = {"rule": rule, **globs, "until": _last_day(days, until), "reason": reason}
     text = as_table({key: value for key, value in facts.items() if value})
     path = own_file()

@@ -32,7 +32,7 @@ _VERBS = {
 def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
     """Return lines about the effects of a command, and about each rule that it breaks."""
     done = [*map(_command, analysis.commands), *map(_effect, analysis.effects)]
-    lines = [*dict.fromkeys(done), *map(_doubt, analysis.doubts)]
+    lines = [line.replace(UNKNOWN, "…") for line in (*dict.fromkeys(done), *map(_doubt, analysis.doubts))]
     if len(lines) > _MAX_LINES:
         lines = [*lines[:_MAX_LINES], f"… and {len(lines) - _MAX_LINES} more"]
     for decision, verdict in broken:
@@ -46,16 +46,13 @@ def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
 def how_to_allow(verdict: Verdict) -> str:
     """Return the command line that writes the narrowest exception, "" if even that is too wide."""
     action = verdict.action
-    if isinstance(action, Effect) and action.kind in _FILE_KINDS and _is_known(action):
-        if is_too_wide("path", action.path):
-            return ""
-        return f"agent-hooks allow {verdict.rule.id} --path {shlex.quote(_as_glob(action.path))}"
-    return f"agent-hooks allow {verdict.rule.id} --command {shlex.quote(_as_glob(words_of(verdict)))}"
-
-
-def _is_known(effect: Effect) -> bool:
-    """Return whether the effect is on one known file of this machine."""
-    return bool(effect.path) and not effect.command.host and not any(mark in effect.path for mark in (UNKNOWN, *"*?["))
+    key, glob = "command", words_of(verdict)
+    if isinstance(action, Effect) and action.kind in _FILE_KINDS and not action.command.host:
+        path = action.path
+        key, glob = ("path", path) if path and frozenset((UNKNOWN, *"*?[")).isdisjoint(path) else (key, glob)
+    if key == "path" and is_too_wide(key, glob):
+        return ""
+    return f"agent-hooks allow {verdict.rule.id} --{key} {shlex.quote(_as_glob(glob))}"
 
 
 def _as_glob(text: str) -> str:
@@ -65,24 +62,20 @@ def _as_glob(text: str) -> str:
     return "".join(f"[{char}]" if char in "*?[" else char for char in text).replace(UNKNOWN, "*")
 
 
-def _words(argv: list[str]) -> str:
-    return " ".join(word if word == UNKNOWN else shlex.quote(word) for word in argv).replace(UNKNOWN, "…")
-
-
 def _command(command: Command) -> str:
+    words = " ".join(word if word == UNKNOWN else shlex.quote(word) for word in command.argv)
     via = f"  (by {', '.join(command.via)})" if command.via else ""
     where = {"remote": "on another machine, ", "container": "in a container, "}.get(command.host, "")
-    return f"{where}runs {_words(command.argv)}{via}"
+    return f"{where}runs {words}{via}"
 
 
 def _effect(effect: Effect) -> str:
     whole = ", with all that is in it" if effect.recursive else ""
     origin = f" ({', '.join(sorted(effect.labels))})" if effect.labels else ""
     method = f" {effect.method}" if effect.method else ""
-    path = effect.path.replace(UNKNOWN, "…") or "a text"
-    return f"{_VERBS.get(effect.kind, effect.kind)}{method} {path}{whole}{origin}"
+    return f"{_VERBS.get(effect.kind, effect.kind)}{method} {effect.path or 'a text'}{whole}{origin}"
 
 
 def _doubt(doubt: Doubt) -> str:
     why = f"; {doubt.why}" if doubt.why else ""
-    return f"cannot be analysed ({doubt.kind}{why}): {' '.join(doubt.fragment.replace(UNKNOWN, '…').split())}"
+    return f"cannot be analysed ({doubt.kind}{why}): {' '.join(doubt.fragment.split())}"

@@ -78,14 +78,15 @@ class GuardSet:
 
     @cached_property
     def injection(self) -> list[InjectionWarning]:
-        """None by default."""
+        """One warning for each match that settings ask for."""
         if not self._files:
             return []
         from agent_hooks_guards.guards.injection import InjectionWarning
 
         from .layers import injection_matches
 
-        return [InjectionWarning(**({"match": match} if match else {})) for match in injection_matches(self._files)]
+        matches = injection_matches(self._files)
+        return [InjectionWarning(**({"match": match} if match else {})) for match in matches]
 
     @cached_property
     def _layers(self) -> list[Layer]:
@@ -158,14 +159,13 @@ def _attribute(
 ) -> HookOutcome | None:
     """Add the files of projects to the reason of an outcome that they have changed."""
     origins = [each.origin for each in files if each.rank == "project" and each.tables]
-    if found is None or not origins:
-        return found
-    others = decide([each for each in files if each.rank != "project"])
-    if others is not None and (others.decision, others.reason) == (found.decision, found.reason):
-        return found
-    from .build import with_origin
+    if found is not None and origins:
+        others = decide([each for each in files if each.rank != "project"])
+        if others is None or (others.decision, others.reason) != (found.decision, found.reason):
+            from .build import with_origin
 
-    return found.replace(reason=with_origin(found.reason, ", ".join(origins)))
+            return found.replace(reason=with_origin(found.reason, ", ".join(origins)))
+    return found
 
 
 # -- a call ------------------------------------------------------------------------------------------------------------
@@ -260,23 +260,20 @@ def may_hold_secret(text: str) -> bool:
 
 def _make_shell_guard(layer: Layer) -> ShellGuard | None:
     """Make the shell guard of a layer; None if it has nothing to decide."""
-    table = layer.tables.get("shell")
+    table = layer.tables.get("shell", {"level": "off"})
+    level, choices = table.get("level", "standard"), table.get("rules", {})
     further = _make_index(layer)
-    if table is None and further is None:
+    if level == "off" and not layer.at_least and further is None:
         return None
     from agent_hooks_guards.guards.shell import ShellGuard
 
-    level, choices = (table or {}).get("level", "standard"), (table or {}).get("rules", {})
-    if not (choices or layer.at_least or layer.exceptions or further) and level != "off":
+    if not (choices or layer.at_least or layer.exceptions or further):
         return ShellGuard(level)
     from agent_hooks_guards.guards.exceptions import RuleException
     from agent_hooks_guards.rules.indexing import known_names
 
     names = known_names()
-    if table is None or level == "off":
-        if not layer.at_least and further is None:
-            return None
-        # Rules that other files add hold all the same.
+    if level == "off":  # rules that other files add hold all the same
         level, choices = "standard", {**dict.fromkeys(names, "off"), **choices}
     names |= {name for rule in further.rules for name in (rule.id, rule.family)} if further else set()
     return ShellGuard(
@@ -289,19 +286,14 @@ def _make_shell_guard(layer: Layer) -> ShellGuard | None:
 
 
 def _make_index(layer: Layer) -> Index | None:
-    """Index the rules of settings files, each once; None without any."""
+    """Index the rules of settings files; None without any."""
     if not layer.rules:
         return None
     from agent_hooks_guards.rules.indexing import indexed
     from agent_hooks_guards.rules.model import Family
 
-    by_rank: dict[str, list[Any]] = {}
-    for rank, rules in layer.rules:
-        found = by_rank.setdefault(rank, [])
-        found += [rule for rule in rules if rule not in found]
     return indexed(
-        Family.model_construct(family=rank, title=f"Rules of the {rank}", rules=rules)
-        for rank, rules in by_rank.items()
+        Family.model_construct(family=rank, title=f"Rules of the {rank}", rules=rules) for rank, rules in layer.rules
     )
 
 

@@ -53,26 +53,24 @@ class Layer:
 def layers(files: Iterable[FileGuards]) -> list[Layer]:
     """Return the layers that must all hold: the user's, tightened by projects, and the machine's."""
     files = list(files)
-    managed = next((each for each in files if each.rank == "managed"), None)
+    managed = [each for each in files if each.rank == "managed"]
     # The user may have a file in two folders, one named by the environment: the stricter of both holds.
-    users: list[FileGuards | None] = [each for each in files if each.rank == "user"]
-    found = [_user_layer(files, managed, user) for user in users or [None]]
+    users = [[each] for each in files if each.rank == "user"] or [[]]
+    found = [_user_layer(files, [*managed, *user]) for user in users]
     for other in found[1:]:  # there is only one secrets guard
-        secrets = {
-            key: other.tables["secrets"].get(key, default)
-            for (name, key), (_, default) in ORDERS.items()
-            if name == "secrets"
-        }
+        held = other.tables["secrets"]
+        secrets = {key: held.get(key, default) for (name, key), (_, default) in ORDERS.items() if name == "secrets"}
         _tighten(found[0].tables, {"secrets": secrets})
-    if managed is None:
-        return found
-    kept = {name: dict(managed.tables[name]) for name in ("shell", "paths", "egress") if name in managed.tables}
-    return [*found, Layer(kept, None, _exceptions([managed]), _rules([managed]))]
+    for each in managed:
+        kept = {name: dict(each.tables[name]) for name in ("shell", "paths", "egress") if name in each.tables}
+        found.append(Layer(kept, None, _exceptions([each]), _rules([each])))
+    return found
 
 
-def _user_layer(files: Sequence[FileGuards], managed: FileGuards | None, user: FileGuards | None) -> Layer:
-    """Return the layer of one file of the user: over the machine's settings, tightened by projects."""
-    above = [each for each in (managed, user) if each is not None]
+def _user_layer(files: Sequence[FileGuards], above: Sequence[FileGuards]) -> Layer:
+    """Return the layer of one file of the user: over the machine's settings (``above`` holds both), tightened by
+    projects.
+    """
     tables: Tables = {name: {} for name in GUARDS}
     for each in above:
         for name in GUARDS:
@@ -83,9 +81,9 @@ def _user_layer(files: Sequence[FileGuards], managed: FileGuards | None, user: F
             _tighten(tables, each.tables)
             for name, choice in each.tables.get("shell", {}).get("rules", {}).items():
                 at_least[name] = "deny" if "deny" in (choice, at_least.get(name)) else choice
-    if managed is not None:  # there is only one secrets guard
-        _tighten(tables, {"secrets": managed.tables.get("secrets", {})})
-    return Layer(tables, at_least, _exceptions(above), _rules(each for each in files if each is not managed))
+        elif each.rank == "managed":  # there is only one secrets guard
+            _tighten(tables, {"secrets": each.tables.get("secrets", {})})
+    return Layer(tables, at_least, _exceptions(above), _rules(each for each in files if each.rank != "managed"))
 
 
 def injection_matches(files: Iterable[FileGuards]) -> list[str | None]:

@@ -7,6 +7,7 @@ from datetime import date
 from agent_hooks import ConfigFinding, HookContext
 from agent_hooks.model.tool_names import NAMES, exact_names, meant_by
 
+from .own_settings import conditions_of
 from .project import project_guards
 
 TYPE_CHECKING = False
@@ -23,21 +24,14 @@ def findings(directory: str) -> list[ConfigFinding]:
     found = [each for file in files for each in _of_exceptions(file.path, file.tables.get("allow", ()))]
     found += [each for file in files for rule in (*file.rules, *file.rate_limits) for each in _of_matches(*rule)]
     if wrong is not None:
-        path, line, message = _place(str(wrong))
+        path, _, line = wrong.origin.rpartition(":")
+        message = str(wrong).removeprefix(f"{wrong.origin}: ")
         remedy = "Correct it: until then the guards deny every tool call."
+        where = {"path": path, "line": int(line)} if line.isdigit() else {"path": wrong.origin}
         found.append(
-            ConfigFinding(
-                kind="wrong-settings", path=path, line=line, message=message, remedy=remedy, must_be_repaired=True
-            )
+            ConfigFinding(kind="wrong-settings", message=message, remedy=remedy, must_be_repaired=True, **where)
         )
     return found
-
-
-def _place(message: str) -> tuple[str, int, str]:
-    """Split a message into the file and line at its start, and the rest."""
-    path, _, rest = message.partition(".toml:")
-    line, _, problem = rest.partition(": ")
-    return (f"{path}.toml", int(line), problem) if line.isdigit() else ("", 0, message)
 
 
 def _of_matches(guard: Guard, origin: str) -> Iterator[ConfigFinding]:
@@ -57,12 +51,11 @@ def _of_exceptions(path: str, tables: tuple[Mapping[str, Any], ...]) -> Iterator
         last = table.get("until", date.max)
         if last > today:
             continue
-        where = ", ".join(f"{key} {table[key]!r}" for key in ("command", "path", "branch") if table.get(key))
         if last < today:
             kind, when = "ended-exception", f"ended on {last}, and lets nothing through any more"
             remedy = "Remove it, or give it a later day if it is still needed."
         else:
             kind, when = "ending-exception", "lets through for the last day today"
             remedy = "Give it a later day if it is needed longer."
-        message = f"The exception from {table['rule']} for {where} {when}."
+        message = f"The exception from {table['rule']} for {conditions_of(table)} {when}."
         yield ConfigFinding(kind=kind, path=path, message=message, remedy=remedy)

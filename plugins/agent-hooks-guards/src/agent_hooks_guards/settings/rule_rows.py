@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 
 import agent_hooks_guards.guards.objection as objections
 from agent_hooks.system.visible import visible
 from agent_hooks_guards.guards.objection import LEVELS, reason_of
 from agent_hooks_guards.model.tables import load_tables
+from agent_hooks_guards.rules.loading import own_families
+from agent_hooks_guards.rules.matching import severity_decision
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from agent_hooks_guards.rules.model import Rule
@@ -40,32 +43,22 @@ _PARTS = {
 _BY_VERB = {"path-secret": ("read", "use", "write"), "path-settings": ("read", "use", "write")}
 
 
+@dataclass
 class RuleRow:
     """A rule as it is listed. ``family`` and ``title``: of its file or guard. ``stops``, ``leaves``: its examples.
-    ``hint``: how one case is let through.
+    ``hint``: how one case is let through. ``rule``: the rule about commands, None for another guard's.
     """
 
-    def __init__(
-        self,
-        family: str,
-        title: str,
-        rule_id: str,
-        severity: str,
-        reason: str,
-        instead: str,
-        hint: str,
-        rule: Rule | None = None,
-    ) -> None:
-        self.family = family
-        self.title = title
-        self.id = rule_id
-        self.severity = severity
-        self.reason = reason
-        self.instead = instead
-        self.hint = hint
-        self.rule = rule
-        self.stops = rule.stops if rule is not None else []
-        self.leaves = rule.leaves if rule is not None else []
+    family: str
+    title: str
+    id: str
+    severity: str
+    reason: str
+    instead: str
+    hint: str
+    stops: Sequence[str] = ()
+    leaves: Sequence[str] = ()
+    rule: Rule | None = None
 
     @property
     def searched_text(self) -> str:
@@ -75,15 +68,13 @@ class RuleRow:
     @property
     def decisions(self) -> dict[str, str]:
         """The decision at each level."""
-        from agent_hooks_guards.rules.matching import severity_decision
-
         return {level: severity_decision(self.severity, level) or "nothing" for level in LEVELS}
 
     @property
     def facts(self) -> dict[str, Any]:
         """The row for JSON."""
-        keys = ("family", "title", "id", "severity", "instead", "stops", "leaves", "reason", "decisions")
-        return {key: getattr(self, key) for key in keys}
+        kept = {key: value for key, value in vars(self).items() if key not in ("hint", "rule")}
+        return {**kept, "decisions": self.decisions}
 
     def __str__(self) -> str:
         """Return all of it, for people."""
@@ -99,20 +90,14 @@ class RuleRow:
         return "\n".join(map(visible, lines))
 
 
-def rule_rows(files: Iterable[FileGuards]) -> Iterator[RuleRow]:
-    """Yield the rules of this package, and those of settings ``files``."""
-    from agent_hooks_guards.rules.loading import own_families
-
-    for family in own_families():
-        for rule in family.rules:
-            yield _row(family.family, family.title, rule)
-    yield from guard_rows()
-    seen: list[tuple[str, Rule]] = []
+def rule_rows(files: Iterable[FileGuards]) -> list[RuleRow]:
+    """Return the rules of this package, and those of settings ``files``, each once."""
+    rows = [_row(family.family, family.title, rule) for family in own_families() for rule in family.rules]
+    rows += guard_rows()
     for each in files:
-        for rule in each.tables.get("rules", ()):
-            if (each.rank, rule) not in seen:
-                seen.append((each.rank, rule))
-                yield _row(each.rank, f"Rules of the {each.rank}", rule)
+        further = [_row(each.rank, f"Rules of the {each.rank}", rule) for rule in each.tables.get("rules", ())]
+        rows += [row for row in further if row not in rows]
+    return rows
 
 
 def guard_rows() -> Iterator[RuleRow]:
@@ -124,15 +109,17 @@ def guard_rows() -> Iterator[RuleRow]:
             continue  # another reason of a rule, or a rule about commands
         family, title, settings = OTHER_GUARDS[start]
         severity = table.get("severity") or ("high" if table["decision"] == "deny" else "medium")
-        reason, instead = (
-            re.sub(r"\{(\w+)\}", lambda match: _PARTS.get(match[1], match[0]), table.get(name, ""))
-            for name in ("reason", "instead")
-        )
+        reason, instead = (re.sub(r"\{(\w+)\}", _part, table.get(name, "")) for name in ("reason", "instead"))
         hint = f"see [guards.{settings}] of an agent-hooks.toml"
         for rule_id in [f"{key}-{verb}" for verb in _BY_VERB.get(key, ())] or [key]:
             yield RuleRow(family, title, rule_id, severity, reason, instead, hint)
 
 
+def _part(match: re.Match[str]) -> str:
+    return _PARTS.get(match[1], match[0])
+
+
 def _row(family: str, title: str, rule: Rule) -> RuleRow:
     hint = f"agent-hooks allow {rule.id} --command GLOB (or --path, --branch)"
-    return RuleRow(family, title, rule.id, rule.severity, reason_of(rule), rule.instead, hint, rule)
+    texts = (rule.id, rule.severity, reason_of(rule), rule.instead, hint)
+    return RuleRow(family, title, *texts, rule.stops, rule.leaves, rule)

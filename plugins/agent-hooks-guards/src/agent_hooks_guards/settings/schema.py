@@ -1,20 +1,29 @@
 """The settings of the guards: ``[guards]`` of an agent-hooks.toml, ``[tool.agent_hooks.guards]`` of a pyproject.toml.
 ``GuardsSettings.model_json_schema()`` is their JSON Schema.
 
-A project's settings can only tighten: ``checks`` refuses exceptions, rules that are off, and everything else that
-loosens. Those are for the files of the user and the machine.
+A project's settings can only tighten: exceptions, rules that are off, and everything else that loosens is for the files
+of the user and the machine. Validation takes the ``PluginTable`` and the names of all rules from its context.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from datetime import date  # noqa: TC003 - pydantic looks it up
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
 
 from agent_hooks import RegistrationError, SettingsError
+from agent_hooks.formats.toml_model import problems
 from agent_hooks.model.values import thaw
 from agent_hooks_guards.guards import allowlist, arguments, blocklist
 from agent_hooks_guards.guards.audit import MAX_LENGTH
@@ -24,13 +33,24 @@ from agent_hooks_guards.guards.exceptions import is_too_wide
 from agent_hooks_guards.guards.injection import DEFAULT_MATCH
 from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
 from agent_hooks_guards.guards.roles import MESSAGE, ROLE_KEY, ROLES
+from agent_hooks_guards.guards.shell import unknown_name
+from agent_hooks_guards.rules.indexing import known_names
 from agent_hooks_guards.rules.model import Rule  # noqa: TC001 - pydantic looks it up
 from agent_hooks_guards.rules.patterns import SafePattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agent_hooks.sources.plugin_settings import PluginTable
+
+# The names of rules by the rank of their file.
+_RANKS = ("project", "user", "managed")
+
+
+def _project(info: ValidationInfo) -> PluginTable | None:
+    """Return the table that is validated if it is a project's."""
+    table: PluginTable | None = (info.context or {}).get("table")
+    return table if table is not None and table.source == "project" else None
 
 
 def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
@@ -40,10 +60,79 @@ def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
         try:
             make(text)
         except RegistrationError as error:
-            raise ValueError(str(error)) from error
+            raise ValueError(str(error).rstrip(".")) from error
         return text
 
     return AfterValidator(check)
+
+
+def _not_of_project(*values: str) -> AfterValidator:
+    """Refuse these values in a project's file; without any, every value but an empty list."""
+
+    def check(value: Any, info: ValidationInfo) -> Any:
+        if (value in values if values else value) and _project(info):
+            raise ValueError(
+                f"a project can only make the guards stricter, and {value!r} would loosen them: leave it out, or put "
+                "it into your own agent-hooks.toml (`agent-hooks allow` writes exceptions there)"
+            )
+        return value
+
+    return AfterValidator(check)
+
+
+def _pattern(text: str, info: ValidationInfo) -> str:
+    try:
+        SafePattern(text)
+        if _project(info):  # RE2 must know it, too
+            SafePattern(text, "project")
+    except RegistrationError as error:
+        raise ValueError(str(error).rstrip(".")) from error
+    return text
+
+
+def _beside(path: str, info: ValidationInfo) -> str:
+    """Resolve a project's relative pattern from the folder of its file."""
+    table = _project(info)
+    return os.path.join(os.path.dirname(table.path), path) if table and path[0] != "~" else path
+
+
+def _known_rule(name: str, info: ValidationInfo) -> str:
+    names = (info.context or {}).get("names")
+    if names and name not in names:
+        raise ValueError(unknown_name(name, names))
+    return name
+
+
+def _further_rule(rule: Rule, info: ValidationInfo) -> Rule:
+    if rule.id in known_names():
+        raise ValueError(f"there is a rule {rule.id!r} already; name it otherwise")
+    for match in rule.match:
+        _pattern(match.text or "", info)
+    return rule
+
+
+def _is_elsewhere(path: str) -> bool:
+    """Return whether ``path`` may lead out of the folder that it is in."""
+    parts = path.replace("\\", "/").split("/")
+    return parts[0][:1] in ("", "~") or ":" in parts[0] or ".." in parts or os.path.isabs(path)
+
+
+def _audit_file(path: str, info: ValidationInfo) -> str:
+    # Models influence the lines in this file: it must not be one that something runs or reads as settings.
+    if not path.endswith(".jsonl"):
+        raise ValueError("must end in .jsonl")
+    if not os.path.isabs(path) and ".." in path.replace("\\", "/").split("/"):
+        raise ValueError("must stay in the state folder: leave out '..', or give an absolute path")
+    # Nothing else in the state folder itself ends so.
+    if _project(info) and (_is_elsewhere(path) or "/" in path.replace("\\", "/")):
+        raise ValueError("of a project must be a name without folders: the file is in the state folder")
+    return path
+
+
+def _cancel_file(path: str, info: ValidationInfo) -> str:
+    if _project(info) and _is_elsewhere(path):
+        raise ValueError("of a project must be relative to this file and in its folder, without '..'")
+    return path
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -51,23 +140,23 @@ MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SETTINGS_S
 PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SETTINGS_SOURCE))]
 RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-PatternText = Annotated[str, StringConstraints(min_length=1), _accepted_by(SafePattern)]
+PatternText = Annotated[str, StringConstraints(min_length=1), AfterValidator(_pattern)]
 HostText = Annotated[Text, _accepted_by(host_pattern)]
+PathText = Annotated[Text, AfterValidator(_beside)]
+RuleName = Annotated[Text, AfterValidator(_known_rule)]
 MatchTexts = Annotated[
     list[MatchText], Field(min_length=1, description="Match texts: tool names, kinds, Claude Code's names, globs.")
 ]
 Message = Annotated[str, Field(description="The reason; {tool} is the tool's name.")]
-Level = Literal["off", "relaxed", "standard", "strict"]
+Level = Annotated[Literal["off", "relaxed", "standard", "strict"], _not_of_project("off", "relaxed")]
 Decision = Literal["deny", "ask", "allow"]
-
-
-def _in_state_folder(path: str) -> str:
-    # A project must not choose a file that something runs or reads as settings: models influence the lines in it.
-    if not path.endswith(".jsonl"):
-        raise ValueError("must end in .jsonl")
-    if not os.path.isabs(path) and ".." in path.replace("\\", "/").split("/"):
-        raise ValueError("must stay in the state folder: leave out '..', or give an absolute path")
-    return path
+AtLeastAsk = Annotated[Decision, _not_of_project("allow")]
+AtLeastDeny = Annotated[Decision, _not_of_project("allow", "ask")]
+Results = Annotated[Literal["redact", "deny", "allow"], _not_of_project("allow")]
+Choice = Annotated[Literal["off", "ask", "deny"], _not_of_project("off")]
+NotOfProject = _not_of_project()
+PathsOfUser = Annotated[list[PathText], NotOfProject]
+CancelFile = Annotated[Text, AfterValidator(_cancel_file)]
 
 
 class _Settings(BaseModel):
@@ -121,7 +210,7 @@ class RoleRule(_Settings):
 class AuditSettings(_Settings):
     """One line of JSON for each tool call."""
 
-    path: Annotated[Text, AfterValidator(_in_state_folder)] = Field(
+    path: Annotated[Text, AfterValidator(_audit_file)] = Field(
         "audit.jsonl", description="The file, ending in .jsonl: absolute, below ~, or in the state folder."
     )
     redact: list[RedactText] = Field(
@@ -158,7 +247,7 @@ class ShellSettings(_Settings):
         "about writes outside of the workspace, the network, and programs that are not known. A project can only make "
         "it stricter.",
     )
-    rules: dict[Text, Literal["off", "ask", "deny"]] = Field(
+    rules: dict[RuleName, Choice] = Field(
         {}, description="By a rule's id or a family's name: what happens instead. A project cannot switch off."
     )
 
@@ -173,19 +262,19 @@ class PathSettings(_Settings):
         description="relaxed asks nothing; standard asks about writes outside of the workspace; strict about reading "
         "there, too; off knows only protect and deny_read. A project can only make it stricter.",
     )
-    allow_read: list[Text] = Field([], description="Left alone when they are read. Not for projects.")
-    allow_write: list[Text] = Field([], description="Left alone when they are written or deleted. Not for projects.")
-    protect: list[Text] = Field([], description="Never written or deleted, whatever is allowed.")
-    deny_read: list[Text] = Field([], description="Never read, written or deleted, whatever is allowed.")
+    allow_read: PathsOfUser = Field([], description="Left alone when they are read. Not for projects.")
+    allow_write: PathsOfUser = Field([], description="Left alone when they are written or deleted. Not for projects.")
+    protect: list[PathText] = Field([], description="Never written or deleted, whatever is allowed.")
+    deny_read: list[PathText] = Field([], description="Never read, written or deleted, whatever is allowed.")
 
 
 class SecretsSettings(_Settings):
     """The decision about keys and tokens. A project can only make it stricter."""
 
-    sends: Decision = Field("deny", description="In a call or a command that sends them to somebody else.")
-    commands: Decision = Field("ask", description="In a shell command.")
-    writes: Decision = Field("ask", description="In what is written to a file, or given to another tool.")
-    results: Literal["redact", "deny", "allow"] = Field("redact", description="In what a tool returns.")
+    sends: AtLeastDeny = Field("deny", description="In a call or a command that sends them to somebody else.")
+    commands: AtLeastAsk = Field("ask", description="In a shell command.")
+    writes: AtLeastAsk = Field("ask", description="In what is written to a file, or given to another tool.")
+    results: Results = Field("redact", description="In what a tool returns.")
 
 
 class EgressSettings(_Settings):
@@ -197,9 +286,9 @@ class EgressSettings(_Settings):
         "command; strict asks about every host that is not allowed; off knows only deny. A project can only make it "
         "stricter.",
     )
-    allow: list[HostText] = Field([], description="Left alone. Not for projects.")
+    allow: Annotated[list[HostText], NotOfProject] = Field([], description="Left alone. Not for projects.")
     deny: list[HostText] = Field([], description="Denied, whatever is allowed.")
-    private: Decision | None = Field(None, description="The decision about private networks instead.")
+    private: AtLeastAsk | None = Field(None, description="The decision about private networks instead.")
     others: Decision | None = Field(None, description="The decision about all other hosts instead.")
 
 
@@ -212,7 +301,7 @@ class InjectionSettings(_Settings):
 class ExceptionSettings(_Settings):
     """Commands that pass though they break a rule of the shell guard. Not for projects."""
 
-    rule: Text = Field(description="A rule's id, or a family's name.")
+    rule: RuleName = Field(description="A rule's id, or a family's name.")
     command: Text | None = Field(None, description="A glob for the command, its words separated by single blanks.")
     path: Text | None = Field(None, description="A glob: the path in question, or the folder of the command.")
     branch: Text | None = Field(None, description="A glob: every branch that a git command names, or the current one.")
@@ -231,16 +320,6 @@ class ExceptionSettings(_Settings):
         return self
 
 
-def _is_quickly_searched(rule: Rule) -> Rule:
-    for match in rule.match:
-        if match.text is not None:
-            try:
-                SafePattern(match.text)
-            except RegistrationError as error:
-                raise ValueError(f"rule {rule.id!r}: {error}".rstrip(".")) from error
-    return rule
-
-
 class GuardsSettings(_Settings):
     """The settings of all guards. All rules hold at once."""
 
@@ -255,14 +334,14 @@ class GuardsSettings(_Settings):
     max_execution_time: Amount | None = Field(None, description="Seconds that one run may take.")
     finish_reasons: list[Text] = Field([], description="An answer that ends for one of these ends the run.")
     cost: CostSettings | None = None
-    cancel_file: Text | None = Field(None, description="While this file exists, no run begins or goes on.")
+    cancel_file: CancelFile | None = Field(None, description="While this file exists, no run begins or goes on.")
     shell: ShellSettings | None = None
     paths: PathSettings | None = None
     secrets: SecretsSettings | None = None
     egress: EgressSettings | None = None
     injection: InjectionSettings | None = None
-    allow: list[ExceptionSettings] = []
-    rules: list[Annotated[Rule, AfterValidator(_is_quickly_searched)]] = Field(
+    allow: Annotated[list[ExceptionSettings], NotOfProject] = []
+    rules: list[Annotated[Rule, AfterValidator(_further_rule)]] = Field(
         [], description="Further rules about commands, beside those of the shell guard."
     )
 
@@ -280,51 +359,18 @@ class GuardsSettings(_Settings):
 
 
 def read_settings(table: PluginTable) -> GuardsSettings:
-    """Return the settings in a file's table. Raises ``SettingsError`` with the file and line, each wrong key and the
-    allowed values.
+    """Return the settings in a file's table. Raises ``SettingsError`` with the file, the line, each wrong key and the
+    remedy.
     """
+    settings = thaw(table.settings)
+    rules = settings.get("rules") if isinstance(settings, dict) else None
+    own = {str(rule.get("id")) for rule in rules if isinstance(rule, dict)} if isinstance(rules, list) else set()
+    context = {"table": table, "names": known_names() | own | {*_RANKS}}
     try:
-        return GuardsSettings.model_validate(thaw(table.settings))
+        return GuardsSettings.model_validate(settings, context=context)
     except ValidationError as error:
-        found = error.errors(include_url=False)
-        problems = [_explained(table.at, problem["loc"], problem) for problem in found]
-        origin = table.origin(*found[0]["loc"])
-        message = f"{origin}: the guards' settings are wrong. {' '.join(problems)}"
-        raise SettingsError(message, origin) from error
-
-
-def _explained(at: str, location: tuple[int | str, ...], problem: Any) -> str:
-    key = at + "".join(f"[{part}]" if isinstance(part, int) else f".{_as_key(part)}" for part in location)
-    kind, message = problem["type"], problem["msg"].removeprefix("Value error, ").rstrip(".")
-    if kind == "extra_forbidden":
-        return f"{key} is not a setting; those there are: {', '.join(_settings_at(location[:-1]))}."
-    if kind == "missing":
-        return f"{key} is missing."
-    if kind == "list_type" and len(location) == 1 and location[0] != "finish_reasons":
-        return f"{key} is a list of tables: write [[{key}]], with double brackets."
-    if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return f"{key} must be a table, not {problem['input']!r}."
-    if kind == "value_error":
-        return f"{key}: {message}."
-    return f"{key}: {message}, not {problem['input']!r}."
-
-
-def _as_key(part: str) -> str:
-    """Quote part of a key for TOML if it holds more than letters, digits, ``_`` and ``-``."""
-    return part if re.fullmatch(r"[\w-]+", part, re.ASCII) else f'"{part}"'
-
-
-def _settings_at(location: tuple[int | str, ...]) -> list[str]:
-    """Return the names of the settings in the table at ``location``."""
-    model: type[BaseModel] = GuardsSettings
-    for part in location:
-        field = next((each for name, each in model.model_fields.items() if part in (name, each.alias)), None)
-        model = next(_models_in(field.annotation), model) if field is not None else model
-    return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    for each in get_args(annotation):
-        yield from _models_in(each)
+        at = tuple(table.at.split("."))
+        found = problems(error, GuardsSettings, settings, at)
+        origin = table.origin(*found[0].place[len(at) :])
+        messages = " ".join(f"{each.message} {each.remedy}".removesuffix(" Correct it.") for each in found)
+        raise SettingsError(f"{origin}: the guards' settings are wrong. {messages}", origin) from error

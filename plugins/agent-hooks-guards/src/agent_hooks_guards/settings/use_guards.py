@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from agent_hooks import HookTriggers, RegistrationError
 from agent_hooks_guards.guards.cancellation import Cancellation
-from agent_hooks_guards.guards.cost import CostLimit
-from agent_hooks_guards.guards.limits import MAX_STEPS, MAX_TOKENS, FinishReasonLimit, StepsLimit, TokenLimit
-from agent_hooks_guards.guards.time_limit import MAX_SECONDS, TimeLimit
+from agent_hooks_guards.guards.limits import (
+    MAX_SECONDS,
+    MAX_STEPS,
+    MAX_TOKENS,
+    CostLimit,
+    FinishReasonLimit,
+    StepsLimit,
+    TimeLimit,
+    TokenLimit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,8 +24,7 @@ if TYPE_CHECKING:
     from agent_hooks import AgentBuilder
     from agent_hooks_guards.guards.base import RunGuard
     from agent_hooks_guards.guards.cancellation import Source
-    from agent_hooks_guards.guards.cost import Money, Price
-    from agent_hooks_guards.guards.time_limit import Starts
+    from agent_hooks_guards.guards.limits import Money, Price, Starts
 
 
 @dataclass(frozen=True)

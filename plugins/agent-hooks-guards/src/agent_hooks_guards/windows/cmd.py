@@ -1,4 +1,7 @@
-"""Windows' cmd, translated line by line to text for a Unix shell."""
+"""Windows' cmd, translated line by line to text for a Unix shell.
+
+All commands of a line count as run, one after the other: those of `if` and of `else`, and of blocks in brackets.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,28 @@ import re
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .shell_text import NotUnderstoodError, Statement, behind, either, program_name, quote
+from .shell_text import Statement, behind, program_name, quote
 
-_DEEPEST = 20
-_OPERATOR = re.compile(r"&&|\|\||[&|]")
-_REDIRECTION = re.compile(r"([012]?)(>>?|<)(&[012])?")
+_SEPARATORS = " \t,;="
+_OPERATOR = re.compile(r"&&|\|\||[&|)]")
+_REDIRECTION = re.compile(r"[012]?(>>?|<)(&[012])?")
 _VARIABLE = re.compile(r"%%?~?[a-zA-Z](?![\w%:])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
+_PLAIN = rf'(?:\^.|(?:{_VARIABLE.pattern})|[^\s,;&|<>"^)])+'
+# A part of a word; a closing bracket ends a block, if there is one.
+_PART = re.compile(rf'"(?P<quoted>[^"\n]*)"?|(?P<plain>{_PLAIN})|(?P<bracket>\))')
 _OPERAND = r'(?:"[^"]*"|[^\s"=()]+)'
-_IF = re.compile(
+_IF = (
     rf"if\s+(?:/i\s+)?(?:not\s+)?(?:(?:exist|defined|errorlevel)\s+{_OPERAND}"
-    rf"|{_OPERAND}?\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*{_OPERAND}?)\s*",
-    re.IGNORECASE,
+    rf"|{_OPERAND}?\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*{_OPERAND}?)\s*"
 )
 _FOR = re.compile(r"for\s+(?:/\w\s+)?(?:[^%\n]*?\s)?%%?([a-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.IGNORECASE)
-_CALL = re.compile(r'(?:start\s+(?:"[^"]*"\s+)?(?:/(?:d\s+)?\S+\s+)*|call\s+(?!:))(?=\S)', re.IGNORECASE)
+_CALL = r'(?:start\s+(?:"[^"]*"\s+)?(?:/(?:d\s+)?\S+\s+)*|call\s+(?!:))(?=\S)'
+# In front of a command, and without effect on the program that it starts.
+_SKIPPED = re.compile(rf"[\s@(,;=]+|else\b|{_IF}|{_CALL}", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:::?|rem(?=\s|$))[^\n]*", re.IGNORECASE)
-_SET = re.compile(r'set\s+(/[ap]\s+)?"?(\w+)=([^"\n]*)"?$', re.IGNORECASE)
-_SWITCH = re.compile(r"'/[\w:+-]{1,6}'")
-_BUILT_IN = re.compile(r"([a-z]+)(?=[/\\.:\s]|$)", re.IGNORECASE)
+_SET = re.compile(r'set\s+(/[ap]\s+)?(?:"(\w+)=([^"\n]*)"?|(\w+)=([^"\n&|]*))', re.IGNORECASE)
+_SWITCH = re.compile(r"/[\w:+-]{1,6}")
+_BUILT_IN = re.compile(r"([a-z]+)(?=[/\\.:]|$)", re.IGNORECASE)
 
 
 class Cmd:
@@ -35,124 +42,77 @@ class Cmd:
         # A caret at the end of a line continues it; other carets matter only before a special character.
         text = text.replace("\r", "").replace("^\n", "")
         self.text = re.sub(r"\^(?=[a-zA-Z])", "", text)
-        self.at = 0
-        self.depth = self.blocks = 0
+        self.at = self.blocks = 0
         self.assigned: set[str] = set() if assigned is None else assigned
         tables = load_tables(os.path.dirname(os.path.abspath(__file__)))["cmd"]
         self.variables = tables["variables"]
         self.commands = {**dict.fromkeys(tables["nothing"].split(), ""), **tables["commands"]}
 
     def translate(self) -> list[Statement]:
-        """Return the statements of the whole text."""
-        found = []
-        while self.at < len(self.text):
-            begun = self.at
-            try:
-                code = self._line()
-            except NotUnderstoodError as error:
-                found.append(Statement("", self.text[begun:], str(error)))
-                break
-            found.append(Statement(code, self.text[begun : self.at].strip()))
-            self.at = max(self.at, begun + 1)
+        """Return a statement for each line of the text."""
+        found: list[Statement] = []
+        for line in self.text.split("\n"):
+            self.text, self.at = line, 0
+            found.append(Statement(self._line(), self.text.strip()))
         return found
 
+    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Match a pattern here and move behind it."""
+        match = pattern.match(self.text, self.at)
+        self.at = match.end() if match else self.at
+        return match
+
     def _line(self) -> str:
-        """Translate commands and the operators between them, up to the end of the line or a closing bracket."""
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise NotUnderstoodError("it is nested too deeply")
-        code = self._command()
-        while match := _OPERATOR.match(self.text, self.at):
-            self.at = match.end()
-            code += f" {match[0] if match[0] != '&' else ';'} {self._command() or ':'}"
-        self.depth -= 1
+        """Translate the commands of a line and the operators between them."""
+        code = operator = ""
+        while self.at < len(self.text):
+            if match := self._take(_SKIPPED):
+                self.blocks += match[0].count("(")
+            elif self._take(_COMMENT):
+                break
+            elif match := self._take(_OPERATOR):
+                self.blocks -= match[0] == ")" and self.blocks > 0
+                operator = match[0] if match[0] not in "&)" else operator or ";"
+            else:
+                code += f" {operator or ';'} {self._command() or ':'}" if code else self._command() or ":"
+                operator = ""
         return code
 
     def _command(self) -> str:
-        while self.text[self.at : self.at + 1] in (" ", "\t", "@", ",", ";", "="):
-            self.at += 1
-        if self.text.startswith("(", self.at):
-            return self._block()
-        if match := _COMMENT.match(self.text, self.at):
-            self.at = match.end()
-            return ":"
-        if match := _FOR.match(self.text, self.at):
-            return self._for(match)
-        if match := _IF.match(self.text, self.at):
-            self.at = match.end()
-            code = either(self._command())
-            if match := re.compile(r"\s*else\b", re.IGNORECASE).match(self.text, self.at):
-                self.at = match.end()
-                code += f"; {either(self._command())}"
-            return code
-        if match := _CALL.match(self.text, self.at):
-            self.at = match.end()
-            return self._command()
+        if match := self._take(_FOR):
+            # One round, with the only value or an unknown one.
+            text = match[2].strip()
+            if text[:1] in ("'", "`"):
+                inner = Cmd(text.strip("'`"), self.assigned).translate()
+                return self._assign(f"for_{match[1]}", f'"$({"; ".join(each.code for each in inner)})"')
+            words = Cmd(text, self.assigned).words()[0]
+            return self._assign(f"for_{match[1]}", words[0][0] if len(words) == 1 else UNKNOWN)
+        if match := self._take(_SET):
+            text = match[3] or match[5] or ""
+            if match[4] and self.blocks and ")" in text:  # the end of the block
+                self.at = match.start(5) + text.index(")")
+                text = text.partition(")")[0]
+            value = UNKNOWN if match[1] else behind(*self._expanded("", text))
+            return self._assign((match[2] or match[4]).lower(), value)
         return self._simple()
 
-    def _block(self) -> str:
-        self.at += 1
-        self.blocks += 1
-        lines = []
-        while self.at < len(self.text) and self.text[self.at] != ")":
-            begun = self.at
-            lines.append(self._line())
-            self.at += self.text.startswith("\n", self.at) or self.at == begun
-        self.at += 1
-        self.blocks -= 1
-        return f"{{ {'; '.join(filter(None, lines)) or ':'}; }}"
-
-    def _for(self, match: re.Match[str]) -> str:
-        self.at = match.end()
-        name = f"for_{match[1]}"
+    def _assign(self, name: str, code: str) -> str:
         self.assigned.add(name)
-        values = match[2].strip()
-        if values[:1] in ("'", "`"):
-            inner = Cmd(values.strip("'`"), self.assigned)
-            values = f'"$({"; ".join(each.code for each in inner.translate())})"'
-        else:
-            values = " ".join(self._words(values)[0])
-        return f"for {name} in {values or UNKNOWN}; do {self._command() or ':'}; done"
+        return f"{name}={code}"
 
     def _simple(self) -> str:
-        """Translate one command with its arguments and redirections."""
-        begun = self.at
-        quoted = False
-        opened = 0
-        while self.at < len(self.text):
-            char = self.text[self.at]
-            if char == '"':
-                quoted = not quoted
-            elif char == "\n" or (not quoted and char in "&|" and self.text[self.at - 1] not in "<>"):
-                break
-            elif char == "^" and not quoted:
-                self.at += 1
-            elif char in "()" and not quoted:
-                opened += 1 if char == "(" else -1
-                if opened < 0 and self.blocks:
-                    break
-            self.at += 1
-        text = self.text[begun : self.at].strip()
-        if match := _SET.match(text):
-            self.assigned.add(match[2].lower())
-            value = UNKNOWN if match[1] else "".join(self._words(match[3].replace(" ", "\xa0"))[0]).replace("\xa0", " ")
-            return f"{match[2].lower()}={value}"
-        match = _BUILT_IN.match(text.replace('"', ""))
-        if match and match[1].lower() in self.commands:
-            return self._built_in(match[1].lower(), text.replace('"', "", 2 * (text[:1] == '"'))[match.end() :])
-        words, redirections = self._words(text)
-        return " ".join((*words, *redirections))
-
-    def _built_in(self, name: str, rest: str) -> str:
-        """Translate a built-in command; its switches may stand against its name and each other, as in ``rd/s/q``."""
-        if rest[:1] == "/":
-            rest = re.sub(r"(?<=\w)/(?=[a-zA-Z])", " /", rest)
-        words, redirections = self._words(f"{name} {rest}")
-        switches = {word.lower().strip("'") for word in words[1:] if _SWITCH.fullmatch(word)}
-        operands = [word for word in words[1:] if word.lower().strip("'") not in switches]
-        command = self.commands[name]
-        if name == "echo":
-            operands = words[1:]
+        """Translate a command; the switches of a built-in one may stand against its name and each other: `rd/s/q`."""
+        words, redirections = self.words()
+        first, plain = words[0] if words else ("", "")
+        match = _BUILT_IN.match(plain)
+        name = match[1].lower() if match else ""
+        if name not in self.commands:
+            first = quote(program_name(plain)) if first == quote(plain) else first
+            return " ".join((first, *(code for code, _ in words[1:]), *redirections))
+        glued = [(quote(each), each) for each in re.split(r"(?<=\w)(?=/[a-zA-Z])", plain[len(name) :]) if each]
+        words, command = [*glued, *words[1:]], self.commands[name]
+        switches = {plain.lower() for _, plain in words if _SWITCH.fullmatch(plain)}
+        operands = [code for code, plain in words if name == "echo" or plain.lower() not in switches]
         if command in ("rmdir", "rm -f") and "/s" in switches:
             command = "rm -rf"
         if name == "robocopy":
@@ -160,38 +120,42 @@ class Cmd:
             command = "rsync -a --delete" if switches & {"/mir", "/purge"} else command
         return " ".join((command, *operands, *redirections) if command else (":", *redirections))
 
-    def _words(self, text: str) -> tuple[list[str], list[str]]:
-        """Return the arguments in ``text`` as words of a shell, and its redirections."""
-        words: list[str] = []
+    def words(self) -> tuple[list[tuple[str, str]], list[str]]:
+        """Return the arguments of a command as words of a shell, with their plain parts, and its redirections."""
+        words: list[tuple[str, str]] = []
         redirections: list[str] = []
-        waiting = code = plain = ""
-        quoted = has_word = False
-        at = 0
-        while at <= len(text):
-            char = text[at : at + 1]
-            match = _REDIRECTION.match(text, at) if char and char in "<>012" and not quoted else None
-            redirects = match is not None and (char in "<>" or not plain)
-            if redirects or not char or (char in " \t,;=" and not quoted and (char != "=" or not has_word)):
-                if waiting and has_word:
-                    redirections += [f"{waiting} {behind(code, plain)}"] if plain.lower() != "nul" else []
-                    waiting = ""
-                elif has_word:
-                    words.append(behind(code, plain) if words or code else quote(program_name(plain)))
-                code, plain, has_word = "", "", False
-                if redirects and match is not None:
-                    waiting = "" if match[3] else match[2]
-                    at = match.end() - 1
-            elif char == '"':
-                quoted, has_word = not quoted, True
-            elif char in "%!" and (match := _VARIABLE.match(text, at)):
-                code, plain, has_word = (behind(code, plain) if plain else code) + self._variable(match), "", True
-                at = match.end() - 1
+        sign = ""
+        while (char := self.text[self.at : self.at + 1]) and char not in "&|" and not (char == ")" and self.blocks):
+            if char in _SEPARATORS:
+                self.at += 1
+            elif match := self._take(_REDIRECTION):
+                sign = "" if match[2] else match[1]
             else:
-                at += char == "^" and not quoted
-                plain += text[at : at + 1]
-                has_word = True
-            at += 1
+                code, plain = self._word()
+                if not sign:
+                    words.append((code, plain))
+                elif plain.lower() != "nul":
+                    redirections.append(f"{sign} {code}")
+                sign = ""
         return words, redirections
+
+    def _word(self) -> tuple[str, str]:
+        """Return a word and its plain part."""
+        code, plain, begun = "", "", self.at
+        while (match := _PART.match(self.text, self.at)) and not (match[0] == ")" and self.blocks):
+            self.at = match.end()
+            text = re.sub(r"\^(.)", r"\1", match["plain"]) if match["plain"] else match["quoted"] or match["bracket"]
+            code, plain = self._expanded(code, plain + (text or ""))
+        self.at = max(self.at, begun + 1)
+        return behind(code, plain) if code else quote(plain), plain
+
+    def _expanded(self, code: str, text: str) -> tuple[str, str]:
+        """Return the word ``code`` with ``text`` behind it up to its last variable, and the rest."""
+        at = 0
+        for match in _VARIABLE.finditer(text):
+            before = text[at : match.start()]
+            code, at = (behind(code, before) if before else code) + self._variable(match), match.end()
+        return code, text[at:]
 
     def _variable(self, match: re.Match[str]) -> str:
         name = (match[1] or match[3] or "").lower()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from agent_hooks_guards.model.values import UNKNOWN
 
 # The input of a command that reads a pipeline's items, one in a line.
@@ -19,11 +21,6 @@ def behind(code: str, text: str) -> str:
     return code + quote(text.replace("\\", "/") if "$" in code else text)
 
 
-def unknown(*words: str) -> str:
-    """Return a word with an unknown value and the origins of ``words``."""
-    return UNKNOWN + "".join(words)
-
-
 def program_name(text: str) -> str:
     """Return the name of a program with slashes, and below the working directory if its ending says it is a file."""
     name = text.replace("\\", "/")
@@ -39,15 +36,9 @@ class NotUnderstoodError(Exception):
     """Raised where a translation ends: with the reason, as the end of a sentence."""
 
 
-class Statement:
-    """A statement as code for a shell.
+class Statement(NamedTuple):
+    """A statement as code for a shell, and as it was written; the reason for a doubt, as the end of a sentence."""
 
-    ``fragment``: the statement as it was written. ``problem``: the reason for a doubt, as the end of a sentence.
-    """
-
-    __slots__ = ("code", "fragment", "problem")
-
-    def __init__(self, code: str, fragment: str, problem: str = "") -> None:
-        self.code = code
-        self.fragment = fragment[:500]
-        self.problem = problem
+    code: str
+    fragment: str
+    problem: str = ""

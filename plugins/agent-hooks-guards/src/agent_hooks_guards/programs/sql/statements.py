@@ -140,17 +140,14 @@ def _unconditional(statement: str) -> Iterator[str]:
 
 def _has_condition(text: str, before: str) -> bool:
     """Whether a deletion or an update is bound to a condition that can fail. ``before``: the text that names rows."""
-    wheres = [each for each in islice(_WHERE.finditer(text), _MOST_CLAUSES) if _is_outside(text[: each.start()])]
+    wheres = list(islice(_WHERE.finditer(text), _MOST_CLAUSES))
+    wheres = [each for each in wheres if text.count("(", 0, each.start()) == text.count(")", 0, each.start())]
     if not wheres:
         return bool(_WHERE.search(before)) or UNKNOWN in text.partition(" ")[2]
     condition = _CONDITION_END.split(text[wheres[0].end() :])[0]
     if "SELECT" not in condition:
         condition = condition.replace("(", " ").replace(")", " ")
     return not any(_TRUE(term.strip()) for term in re.split(r"\bOR\b", condition))
-
-
-def _is_outside(text: str) -> bool:
-    return text.count("(") == text.count(")")
 
 
 def shells(text: str, dialect: str) -> list[str]:
