@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import stat
-from time import gmtime, sleep, strftime, time
+from datetime import UTC, datetime
 
 from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
-from agent_hooks.system.folders import lock_file, state_dir
+from agent_hooks.system.folders import state_dir
 
 from .redaction import DEFAULT_FIELDS, Redaction
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 2000
 # Longer lines are not written in one piece everywhere.
 MAX_LINE = 65_536
-# Attempts, two milliseconds apart, to wait for another process.
+# Looks, two milliseconds apart, at a line that another process may be writing.
 _TRIES = 100
 
 # Follow no link, and do not wait for the reader of a pipe. Windows has neither flag.
@@ -79,17 +79,14 @@ class AuditTrail:
 
     def execute(self, ctx: HookContext) -> None:
         """Write the tool call of ``ctx``, or its result. Raises ``HookMisuseError`` without a call or a decision."""
-        if ctx.tool_call is None:
+        is_result = str(ctx.event) == "after_tool_use"
+        if ctx.tool_call is None or (ctx.outcome is None and not is_result):
             raise HookMisuseError(
-                f"AuditTrail writes down tool calls and {str(ctx.event)!r} has none: register it on before_tool_use."
+                "AuditTrail writes down tool calls and what was decided about them: register it on before_tool_use, "
+                'with mode="observe".'
             )
-        if str(ctx.event) == "after_tool_use":
-            if self._results:
-                self._write(self._result(ctx))
-        elif ctx.outcome is None:
-            raise HookMisuseError('AuditTrail writes down what was decided: register it with mode="observe".')
-        else:
-            self._write(self._call(ctx))
+        if self._results or not is_result:
+            self._write(self._result(ctx) if is_result else self._call(ctx))
 
     @hookimpl(specname="before_tool_use", priority=GUARD, mode="gate", on_failure="closed")
     def protect(self, ctx: HookContext) -> HookOutcome | None:
@@ -119,19 +116,18 @@ class AuditTrail:
         outcome = ctx.outcome
         assert outcome is not None
         secrets = self._redaction.secrets_in(ctx.tool_args)
-        record = {
+        shadowed = [
+            {**each.as_dict(), "reason": self._redaction.text(each.reason, secrets)} for each in outcome.shadowed
+        ]
+        return {
             **self._about(ctx, secrets),
             "decision": str(outcome.decision),
             "reason": self._redaction.text(outcome.reason, secrets),
             "hook": outcome.hook,
             "failed": outcome.failed,
             "blocked": outcome.decision.is_blocking,
+            **({"shadowed": shadowed} if shadowed else {}),
         }
-        if outcome.shadowed:
-            record["shadowed"] = [
-                {**each.as_dict(), "reason": self._redaction.text(each.reason, secrets)} for each in outcome.shadowed
-            ]
-        return record
 
     def _result(self, ctx: HookContext) -> dict[str, Any]:
         execution = ctx.tool_execution
@@ -146,10 +142,10 @@ class AuditTrail:
         }
 
     def _about(self, ctx: HookContext, secrets: tuple[str, ...]) -> dict[str, Any]:
-        call, now = ctx.tool_call, time()
+        call = ctx.tool_call
         assert call is not None
         return {
-            "time": f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(now))}.{int(now % 1 * 1e6):06d}Z",
+            "time": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
             "event": str(ctx.event),
             "session": ctx.session_id,
             "agent": ctx.agent_name or ctx.agent_id,
@@ -178,28 +174,22 @@ class AuditTrail:
         try:
             if not stat.S_ISREG(os.fstat(file).st_mode):
                 raise OSError(f"The audit trail {path} is not an ordinary file: move it away, or name another.")
-            data = ("\n" * _is_torn(file, is_alone=_is_alone(file)) + line + "\n").encode("ascii")
+            data = ("\n" * _is_torn(file) + line + "\n").encode("ascii")
             if os.write(file, data) != len(data):
                 raise OSError(f"The audit trail {path} took only part of a line: is the disk full?")
         finally:
             os.close(file)
 
 
-def _is_alone(file: int) -> bool:
-    """Lock the file until it is closed; return False if another process holds it for long."""
-    for _ in range(_TRIES):
-        if lock_file(file, wait=False):
-            return True
-        sleep(0.002)
-    return False
-
-
-def _is_torn(file: int, *, is_alone: bool) -> bool:
+def _is_torn(file: int) -> bool:
     """Return whether the last line was cut short, by a full disk or a limit, and is not being written right now."""
-    for _ in range(1 if is_alone else _TRIES):
+    from time import sleep
+
+    for _ in range(_TRIES):
         size = os.fstat(file).st_size
         # The position for reading does not matter: writes go to the end.
-        if size == 0 or (os.lseek(file, size - 1, os.SEEK_SET) >= 0 and os.read(file, 1) == b"\n"):
+        os.lseek(file, max(size - 1, 0), os.SEEK_SET)
+        if not size or os.read(file, 1) == b"\n":
             return False
         sleep(0.002)
     return True
