@@ -93,7 +93,7 @@ def demo_command(*, recorded: bool, as_json: bool, speed: float | None) -> None:
 @as_json
 def plugins_command(*, as_json: bool) -> None:
     """List the installed plugins and their hooks. Exits 1 if a plugin is broken."""
-    from .plugin_list import show_plugins
+    from .listings import show_plugins
 
     sys.exit(show_plugins(as_json=as_json))
 
@@ -102,7 +102,7 @@ def plugins_command(*, as_json: bool) -> None:
 @as_json
 def events_command(*, as_json: bool) -> None:
     """List the events and what a hook may decide on each."""
-    from .event_list import show_events
+    from .listings import show_events
 
     show_events(as_json=as_json)
 
@@ -184,6 +184,6 @@ def doctor_command(*, path: str, as_json: bool) -> None:
 @commands.command("schema")
 def schema_command() -> None:
     """Print the JSON Schema of agent-hooks.toml, which editors complete and check by."""
-    from .schema import show_schema
+    from .listings import show_schema
 
     show_schema()

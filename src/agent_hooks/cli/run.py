@@ -293,11 +293,11 @@ def _may_be_folder(path: str) -> bool:
 def _written(host: Host, ctx: HookContext, outcome: HookOutcome, manager: HookManager, on_ask: str) -> Answer:
     notes: tuple[str, ...] = ()
     if host.goes_on(outcome, ctx):
-        from .remembered import capped
+        from .host_hooks import capped
 
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
     if manager.notes:
-        from .remembered import unseen
+        from .host_hooks import unseen
 
         notes = (*unseen(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
     if outcome.origin and not (outcome.hook or "").startswith("agent_hooks."):

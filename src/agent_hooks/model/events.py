@@ -37,17 +37,7 @@ class HookEvent(Name):
     ``asks_all``: whether every hook is asked before the outcome is settled.
     """
 
-    __slots__ = (
-        "aliases",
-        "asks_all",
-        "changes",
-        "closed",
-        "closed_means",
-        "decisions",
-        "matched_by",
-        "reads_deny_as",
-        "subject",
-    )
+    __slots__ = tuple("aliases asks_all changes closed closed_means decisions matched_by reads_deny_as subject".split())
     aliases: tuple[str, ...]
     asks_all: bool
     changes: frozenset[str]
@@ -156,8 +146,8 @@ def define_event(
     event.decisions = frozenset(decisions.split())
     event.closed = closed
     event.closed_means = closed_means
-    own = frozenset(changes.split()) if changes is not None else frozenset()
-    event.changes = frozenset() if changes is None else COMMON_CHANGES | own | ({subject} if subject else set())
+    own = None if changes is None else changes.split() + ([subject] if subject else [])
+    event.changes = frozenset() if own is None else COMMON_CHANGES.union(own)
     event.matched_by = matched_by
     event.reads_deny_as = reads_deny_as
     event.asks_all = asks_all
@@ -176,27 +166,34 @@ def define_event(
 # Order: one agent's life, from its set-up to its end.
 _observed: dict[str, Any] = {"changes": None, "closed_means": "only observed"}
 _refusable: dict[str, Any] = {"decisions": "deny ask suspend", "closed": "deny"}
+_judged: dict[str, Any] = {"decisions": "deny ask suspend stop", "closed": "deny"}
 _stoppable: dict[str, Any] = {"closed": "stop", "closed_means": "stop"}
+_of_tool: dict[str, Any] = {"changes": "state", "matched_by": "tool"}
+_of_model: dict[str, Any] = {"changes": "state", "matched_by": "model"}
+
+
+def _define_pair(name: str, closed_means: str, matched_by: str = "agent") -> tuple[HookEvent, HookEvent]:
+    """Define the gate before an action and the observed event after it, with the aliases that all such events have."""
+    title = "".join(word.capitalize() for word in name.split("_"))
+    facts: dict[str, Any] = {**_refusable, "closed_means": closed_means, "matched_by": matched_by}
+    before = define_event(f"before_{name}", aliases=f"pre_{name} Pre{title} Before{title}", **facts)
+    aliases = f"post_{name} Post{title} After{title}"
+    return before, define_event(f"after_{name}", aliases=aliases, matched_by=matched_by, **_observed)
+
+
 HookEvent.SETUP = define_event("setup", aliases="Setup", **_observed)
 HookEvent.SESSION_START = define_event("session_start", aliases="SessionStart", decisions="stop", changes="state")
 HookEvent.SESSION_END = define_event("session_end", aliases="SessionEnd", **_observed)
-HookEvent.BEFORE_AGENT = define_event(
-    "before_agent", aliases="pre_agent PreAgent BeforeAgent", closed_means="not started", **_refusable
-)
-HookEvent.AFTER_AGENT = define_event("after_agent", aliases="post_agent PostAgent AfterAgent", **_observed)
+HookEvent.BEFORE_AGENT, HookEvent.AFTER_AGENT = _define_pair("agent", "not started")
 HookEvent.USER_INPUT = define_event(
     "user_input",
     aliases="UserInput UserPromptSubmit user_prompt_submit input.user",
     subject="prompt",
-    decisions="deny ask suspend stop",
-    closed="deny",
     closed_means="prompt refused",
     changes="state",
+    **_judged,
 )
-HookEvent.BEFORE_TURN = define_event(
-    "before_turn", aliases="pre_turn PreTurn BeforeTurn", closed_means="turn refused", **_refusable
-)
-HookEvent.AFTER_TURN = define_event("after_turn", aliases="post_turn PostTurn AfterTurn", **_observed)
+HookEvent.BEFORE_TURN, HookEvent.AFTER_TURN = _define_pair("turn", "turn refused")
 HookEvent.BEFORE_EXECUTION = define_event(
     "before_execution",
     aliases="execution_start execution.start ExecutionStart BeforeExecution",
@@ -218,11 +215,9 @@ HookEvent.BEFORE_INFERENCE = define_event(
     aliases="pre_inference inference.pre PreInference pre_llm_request PreLlmRequest "
     "BeforeInference BeforeInferenceRequest",
     subject="request",
-    decisions="deny ask suspend stop",
-    closed="deny",
     closed_means="request not sent",
-    changes="state",
-    matched_by="model",
+    **_judged,
+    **_of_model,
 )
 HookEvent.AFTER_INFERENCE = define_event(
     "after_inference",
@@ -232,8 +227,7 @@ HookEvent.AFTER_INFERENCE = define_event(
     decisions="deny stop retry",
     closed="deny",
     closed_means="withheld",
-    changes="state",
-    matched_by="model",
+    **_of_model,
 )
 HookEvent.BEFORE_TOOL_USE = define_event(
     "before_tool_use",
@@ -242,8 +236,7 @@ HookEvent.BEFORE_TOOL_USE = define_event(
     decisions="deny ask suspend stop skip allow",
     closed="deny",
     closed_means="call denied",
-    changes="state",
-    matched_by="tool",
+    **_of_tool,
 )
 HookEvent.PERMISSION_REQUEST = define_event(
     "permission_request",
@@ -258,8 +251,7 @@ HookEvent.ON_TOOL_ERROR = define_event(
     aliases="OnToolError PostToolUseFailure post_tool_use_failure",
     subject="error_text",
     decisions="retry stop",
-    changes="state",
-    matched_by="tool",
+    **_of_tool,
 )
 HookEvent.AFTER_TOOL_USE = define_event(
     "after_tool_use",
@@ -282,10 +274,9 @@ HookEvent.BEFORE_SUBAGENT = define_event(
     "before_subagent",
     aliases="pre_subagent PreSubagent subagent_start subagent.start SubagentStart BeforeSubagent",
     subject="task",
-    decisions="deny ask suspend stop",
-    closed="deny",
     closed_means="not started",
     matched_by="subagent",
+    **_judged,
 )
 HookEvent.AFTER_SUBAGENT = define_event(
     "after_subagent",
@@ -296,41 +287,16 @@ HookEvent.AFTER_SUBAGENT = define_event(
     closed_means="becomes an error if the hook is required, else open",
     matched_by="subagent",
 )
-HookEvent.BEFORE_SKILL_ACTIVATION = define_event(
-    "before_skill_activation",
-    aliases="pre_skill_activation PreSkillActivation BeforeSkillActivation",
-    closed_means="refused",
-    matched_by="skill",
-    **_refusable,
+HookEvent.BEFORE_SKILL_ACTIVATION, HookEvent.AFTER_SKILL_ACTIVATION = _define_pair(
+    "skill_activation", "refused", "skill"
 )
-HookEvent.AFTER_SKILL_ACTIVATION = define_event(
-    "after_skill_activation",
-    aliases="post_skill_activation PostSkillActivation AfterSkillActivation",
-    matched_by="skill",
-    **_observed,
+HookEvent.BEFORE_CONVERSATION_LOAD, HookEvent.AFTER_CONVERSATION_LOAD = _define_pair(
+    "conversation_load", "refused: empty history"
 )
-HookEvent.BEFORE_CONVERSATION_LOAD = define_event(
-    "before_conversation_load",
-    aliases="pre_conversation_load PreConversationLoad BeforeConversationLoad",
-    closed_means="refused: empty history",
-    **_refusable,
+HookEvent.BEFORE_CONVERSATION_SAVE, HookEvent.AFTER_CONVERSATION_SAVE = _define_pair(
+    "conversation_save", "refused: not saved, and told so"
 )
-HookEvent.AFTER_CONVERSATION_LOAD = define_event(
-    "after_conversation_load", aliases="post_conversation_load PostConversationLoad AfterConversationLoad", **_observed
-)
-HookEvent.BEFORE_CONVERSATION_SAVE = define_event(
-    "before_conversation_save",
-    aliases="pre_conversation_save PreConversationSave BeforeConversationSave",
-    closed_means="refused: not saved, and told so",
-    **_refusable,
-)
-HookEvent.AFTER_CONVERSATION_SAVE = define_event(
-    "after_conversation_save", aliases="post_conversation_save PostConversationSave AfterConversationSave", **_observed
-)
-HookEvent.BEFORE_COMPACT = define_event(
-    "before_compact", aliases="pre_compact PreCompact BeforeCompact", closed_means="refused", **_refusable
-)
-HookEvent.AFTER_COMPACT = define_event("after_compact", aliases="post_compact PostCompact AfterCompact", **_observed)
+HookEvent.BEFORE_COMPACT, HookEvent.AFTER_COMPACT = _define_pair("compact", "refused")
 HookEvent.SHOULD_CONTINUE = define_event(
     "should_continue",
     aliases="control.should_continue ShouldContinue",

@@ -41,19 +41,11 @@ FORMER_NAMES = {name: tuple(other for other in names if other != name) for names
 # The kinds of well-known names, for tools without a declared kind: Claude Code's own names, and those of shells.
 KIND_OF_NAME = {
     **{name: kind for kind, names in CLAUDE_NAMES.items() for name in names},
-    "PowerShell": "shell",
-    "Monitor": "shell",
+    **dict.fromkeys(("PowerShell", "Monitor", "bash", "exec_command", "local_shell", "run_shell_command"), "shell"),
+    **dict.fromkeys(("shell", "shell_command"), "shell"),
+    **dict.fromkeys(("MultiEdit", "NotebookEdit", "apply_patch"), "edit"),
     "NotebookRead": "read",
-    "MultiEdit": "edit",
-    "NotebookEdit": "edit",
     "LS": "search",
-    "apply_patch": "edit",
-    "bash": "shell",
-    "exec_command": "shell",
-    "local_shell": "shell",
-    "run_shell_command": "shell",
-    "shell": "shell",
-    "shell_command": "shell",
 }
 
 COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "script")
@@ -66,18 +58,8 @@ PATH_KEYS = (
     *("source", "destination", "src", "dst", "old_path", "new_path", "paths", "files"),
 )
 CONTENT_KEYS = (
-    *(
-        "content",
-        "file_text",
-        "fileText",
-        "new_string",
-        "newString",
-        "new_str",
-        "newText",
-        "new_source",
-        "text",
-        "body",
-    ),
+    *("content", "file_text", "fileText", "new_string", "newString", "new_str", "newText", "new_source"),
+    *("text", "body"),
 )
 URL_KEYS = ("url", "uri")
 ADDRESS_KEYS = (*URL_KEYS, "urls")
@@ -89,33 +71,19 @@ _TEXT_KEYS = frozenset(
         *(key.lower().replace("_", "") for key in CONTENT_KEYS),
         *("contents", "markdown", "html", "oldstring", "oldstr", "oldtext", "oldsource", "replacement", "inserttext"),
         *("message", "messages", "msg", "prompt", "title", "subject", "description", "summary", "note", "notes"),
-        *(
-            "comment",
-            "comments",
-            "caption",
-            "label",
-            "header",
-            "reason",
-            "thought",
-            "thoughts",
-            "reasoning",
-            "explanation",
-        ),
-        *("instruction", "instructions", "task", "goal", "question", "answer"),
+        *("comment", "comments", "caption", "label", "header", "reason", "thought", "thoughts", "reasoning"),
+        *("explanation", "instruction", "instructions", "task", "goal", "question", "answer"),
         *("query", "queries", "q", "search", "searchquery", "searchterm", "term", "keyword", "keywords"),
     )
 )
 # The same for programs and patterns, which may be about any file, and for a tool's exclusions.
 _PROGRAM_KEYS = frozenset(
-    (
-        *("code", "sql", "pattern", "regex", "regexp"),
-        *("exclude", "excludes", "excludepattern", "excludepatterns", "ignore", "ignores", "ignorepatterns"),
-    )
+    """
+    code sql pattern regex regexp exclude excludes excludepattern excludepatterns ignore ignores ignorepatterns
+    """.split()
 )
 # Keys beside a message: its recipients, channel and language.
-_MESSAGE_KEYS = frozenset(
-    ("to", "cc", "bcc", "recipient", "recipients", "channel", "thread", "role", "lang", "language")
-)
+_MESSAGE_KEYS = frozenset("to cc bcc recipient recipients channel thread role lang language".split())
 MAX_PATH = 4096  # characters
 _HERE = ("./", "../", f".{os.sep}", f"..{os.sep}")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})

@@ -1,19 +1,27 @@
-"""``agent-hooks plugins``: the installed plugins, their state and their hooks."""
+"""The commands that list what there is: ``plugins``, ``events`` and ``schema``."""
 
 from __future__ import annotations
 
 import os
+import sys
 
 from agent_hooks.engine.installed import DISABLE_VARIABLE
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.errors import RegistrationError
+from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.plugin_settings import plugin_tables
+from agent_hooks.system.visible import visible
 from agent_hooks_core import foreign_distributions, warning_about
 
 from .terminal import apart, line_printer, print_json, print_table, prints_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from agent_hooks.engine.plugin_info import HookInfo, PluginInfo
 
 # In a pipe or a file, each row of a table stays on one line.
@@ -32,14 +40,11 @@ def show_plugins(*, as_json: bool) -> int:
     foreign = (" Remedy: ".join(warning_about(name)) for name in foreign_distributions())
     warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign]
     if as_json:
-        listed = [
-            {
-                **_facts(plugin),
-                "settings": settings_of(plugin.name, os.getcwd()),
-                "hooks": [_hook_facts(hook) for hook in hooks if hook.plugin == plugin.name],
-            }
-            for plugin in plugins
-        ]
+        listed = [_facts(plugin, "name version distribution source status error") for plugin in plugins]
+        names = "name event priority mode match timeout on_failure required shadow wrapper is_async origin"
+        for each in listed:
+            each["settings"] = settings_of(each["name"], os.getcwd())
+            each["hooks"] = [_facts(hook, names) for hook in hooks if hook.plugin == each["name"]]
         print_json({"plugins": listed, "warnings": warnings})
     else:
         _print(plugins, hooks, warnings, loader)
@@ -64,13 +69,10 @@ def remedy_for(plugin: PluginInfo) -> str:
     return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one
 
 
-def _facts(plugin: PluginInfo) -> dict[str, object]:
-    return {name: getattr(plugin, name) for name in ("name", "version", "distribution", "source", "status", "error")}
-
-
-def _hook_facts(hook: HookInfo) -> dict[str, object]:
-    names = "name event priority mode match timeout on_failure required shadow wrapper is_async origin"
-    return {name: getattr(hook, name) for name in names.split()}
+def _facts(described: object, names: str) -> dict[str, Any]:
+    """Return the attributes ``names``, separated by blanks, in JSON types."""
+    facts = ((name, getattr(described, name)) for name in names.split())
+    return {name: sorted(fact) if isinstance(fact, frozenset) else fact for name, fact in facts}
 
 
 def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
@@ -99,3 +101,37 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
             rows.append((hook.event, str(hook.priority), mode, hook.match, hook.name, origin))
         if rows:
             print_table(("event", "priority", "mode", "match", "hook", "where"), rows, indent=2, width=_UNLIMITED)
+
+
+def show_events(*, as_json: bool) -> None:
+    """Print the events, those that installed plugins add included."""
+    with apart(), prints_elsewhere():
+        HookManager()
+    names = "aliases subject decisions observe_only closed closed_means matched_by changes"
+    if as_json:
+        print_json([{"name": str(event), **_facts(event, names)} for event in HookEvent.all()])
+        return
+    rows = []
+    for event in HookEvent.all():
+        decisions = "only observes" if event.observe_only else ", ".join(sorted(event.decisions)) or "none"
+        rows.append((event, event.subject or "-", decisions, event.closed_means, ", ".join(event.aliases)))
+    print_table(("event", "subject", "decisions", "closed means", "also called"), rows)
+    print("\nclosed means: the effect of a gate that fails on this event. Decisions come besides `proceed`.")
+
+
+def show_schema() -> None:
+    """Print the JSON Schema of ``agent-hooks.toml``, with the handler types that are installed.
+
+    Handlers of an unavailable type may have any keys; the problem is reported on stderr.
+    """
+    from agent_hooks.formats.json_schema import json_schema
+
+    found: dict[str, Any] = {}
+    with prints_elsewhere():
+        known = handler_types(HookManager())
+        for name in known:
+            try:
+                found[name] = find_type(name, known)
+            except RegistrationError as error:
+                print(f"agent-hooks: {visible(str(error))}", file=sys.stderr)
+    print_json(json_schema(found))
