@@ -26,18 +26,16 @@ def inside(text):
     """
     stdin, given, words = text.rpartition(" |> ")
     outer = command(words, stdin.encode().decode("unicode_escape") if given else None)
-    return " ;; ".join([_shown(outer, each) for each in inner(outer)]) or "nothing"
+    return " ;; ".join([_shown(each) for each in inner(outer)]) or "nothing"
 
 
-def _shown(outer, each):
+def _shown(each):
     tags = [tag for tag in (each.host, "root" if each.root else None) if tag]
     tags += ["here"] if each.host == "" else []
     tags += ["no-env"] if each.clears_environment else []
     tags += [f"in {each.cwd}"] if each.cwd is not None else []
     tags += [f"{name}={data.text}" for name, data in each.assignments.items()]
-    if each.words is not None:
-        shown = shlex.join([outer.argv[at] for at in each.words])
-    elif each.argv is not None:
+    if each.argv is not None:
         shown = shlex.join(each.argv)
     elif each.code is not None:
         shown = f"{each.language}{{{each.code.text}}}"

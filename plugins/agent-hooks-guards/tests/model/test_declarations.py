@@ -8,7 +8,7 @@ from agent_hooks_guards.model.declarations import TOUCHES, declarations, flatten
 
 TEXTS = {
     *("names", "alike", "options", "groups", "module", "connects", "sends", "pattern", "recursive", "append"),
-    *("in_place", "looks", "idle", "on", "folder", "prints", *TOUCHES),
+    *("in_place", "looks", "idle", "on", "folder", "input", "prints", *TOUCHES),
 }
 LISTS = {"runs", "also"}
 KEYS = TEXTS | LISTS | {"request", "same", "settings", "sub", "root"}

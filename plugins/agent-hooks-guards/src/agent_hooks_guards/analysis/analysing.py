@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
+from agent_hooks_guards.model.actions import Doubt, Inner, TooMuchError
 from agent_hooks_guards.model.values import Data
 
 from .evaluation import Evaluation
@@ -37,7 +37,7 @@ def _analysed(text: str, place: Place, language: str) -> Analysis:
         if language == "sh":
             walk.code(text, frame, wants=False)
         else:
-            run_code(walk, language, Data(text), Command("", [], cwd=place.cwd, fragment=text), frame)
+            run_code(walk, Inner(language=language, code=Data(text)), frame.command([], text), frame, None)
     except (TooMuchError, RecursionError):
         walk.analysis.doubts.append(Doubt("too-much", text[:200]))
     except Exception:  # noqa: BLE001 - an error of ours is a doubt, too

@@ -13,7 +13,7 @@ from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from .file_access import is_socket
-from .running import program, run_code
+from .running import program
 from .state import Defined, State
 from .word_values import FIRST_DESCRIPTOR, WordValues, parser
 
@@ -59,16 +59,6 @@ class Evaluation(WordValues):
             return _NODES[type(node)](self, node, frame, wants)
         finally:
             self.depth -= 1
-
-    def start(
-        self, argv: list[str], labels: dict[int, frozenset[str]], frame: Frame, stdin: Data | None, fragment: str
-    ) -> None:
-        """Run a program that code starts without a shell."""
-        program(self, argv, labels, {}, frame, stdin, fragment, wants=False)
-
-    def run_code(self, language: str, data: Data, command: Command, frame: Frame, *, path: str = "") -> None:
-        """Analyse code that other code passes to an interpreter. ``path``: the file with the code, "" for none."""
-        run_code(self, language, data, command, frame, path=path)
 
     def _sequence(self, node: syntax.Sequence, frame: Frame, wants: bool) -> Data:
         if len(node.items) == 1 and not node.items[0].background:
@@ -318,7 +308,8 @@ class Evaluation(WordValues):
             if not texts:
                 return NOTHING
             fragment = frame.text[node.start : node.end]
-            printed = program(self, texts, labels, assignments, frame, frame.stdin, fragment, wants=wants)
+            command = frame.command(texts, fragment, labels, assignments, frame.stdin)
+            printed = program(self, command, frame, wants=wants)
             frame.state.last_words = (texts, labels)
             return printed
         command = _redirecting(frame, node)
@@ -342,7 +333,8 @@ class Evaluation(WordValues):
         outside = frame.state.descriptors
         frame.state.descriptors = {**outside, **where.named}
         try:
-            data = program(self, texts, labels, assignments, frame, where.stdin, command.fragment, wants=is_wanted)
+            started = frame.command(texts, command.fragment, labels, assignments, where.stdin)
+            data = program(self, started, frame, wants=is_wanted)
         finally:
             frame.state.descriptors = outside
         frame.state.last_words = (texts, labels)
@@ -351,7 +343,7 @@ class Evaluation(WordValues):
 
 def _redirecting(frame: Frame, node: syntax.Simple | syntax.Group) -> Command:
     """Return the command without a program that stands for the redirections of ``node``."""
-    return frame.command("", [], frame.text[node.start : node.end])
+    return frame.command([], frame.text[node.start : node.end])
 
 
 def _capturing(frame: Frame) -> Frame:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.actions import Command, Doubt, Effect
-from agent_hooks_guards.model.values import INPUT, NO_LABELS, UNKNOWN, Data
+from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner
+from agent_hooks_guards.model.values import INPUT, NO_LABELS, NOTHING, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private
 
 from .command_effects import on_this_machine
@@ -25,18 +25,11 @@ _NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
 _STDIN = "stdin"
 
 
-def note_code(
-    walk: Evaluation,
-    language: str,
-    data: Data,
-    command: Command,
-    frame: Frame,
-    arguments: list[str],
-    stdin: Data | None,
-) -> Data:
-    """Record the effects and inner commands of code; return its stdout."""
+def note_code(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> tuple[list[Inner], Data]:
+    """Record the effects of code; return the programs and codes that it runs, and its stdout."""
     from agent_hooks_guards.code import scan
 
+    language, data, stdin, arguments = each.language, each.code or NOTHING, frame.stdin, each.arguments
     walk.size += len(data.text)
     walk.steps += 10
     if any(UNKNOWN in word for word in arguments):
@@ -60,31 +53,22 @@ def note_code(
     for path, content in found.files.items():
         if content.text != UNKNOWN or language not in _FILTERS:
             walk.keep(walk.path(path, frame), resolve(content), frame)
-    _note_effects(walk, language, found, command, frame, stdin)
-    for shell in found.shells:
-        walk.run_code("sh", resolve(shell) if _STDIN in shell.labels else shell, command, frame)
-    for at, argv in enumerate(found.programs):
-        if not argv:
-            continue
-        origins = {
-            word: plain_labels(walk, labels, frame, stdin)
-            for (which, word), labels in found.origins.items()
-            if which == at
-        }
-        given = resolve(found.inputs[at]) if at in found.inputs else None
-        walk.start(argv, origins, frame, given, command.fragment)
-    for other, code in found.codes:
-        walk.run_code(other, resolve(code) if _STDIN in code.labels else code, command, frame)
+    _note_effects(walk, language, found, command, frame)
     walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
-    return Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
+    codes = [*(("sh", shell) for shell in found.shells), *found.codes]
+    inner = [Inner(language=other, code=resolve(code) if _STDIN in code.labels else code) for other, code in codes]
+    for at, argv in enumerate(found.programs):
+        words = {word: labels for (which, word), labels in found.origins.items() if which == at}
+        origins = {word: plain_labels(walk, labels, frame, stdin) for word, labels in words.items()}
+        inner.append(Inner(argv=argv, labels=origins))
+        inner[-1].stdin = resolve(found.inputs[at]) if at in found.inputs else None
+    return inner, Data(found.output.text, plain_labels(walk, found.output.labels, frame, stdin))
 
 
-def _note_effects(
-    walk: Evaluation, language: str, found: Found, command: Command, frame: Frame, stdin: Data | None
-) -> None:
+def _note_effects(walk: Evaluation, language: str, found: Found, command: Command, frame: Frame) -> None:
     """Record the effects of code, with the labels that rules use."""
     for kind, path, recursive, labels, method in found.effects:
-        labels = plain_labels(walk, labels, frame, stdin)
+        labels = plain_labels(walk, labels, frame, frame.stdin)
         if kind not in _ELSEWHERE:
             path = walk.path(path, frame)
         if kind == "read":
@@ -95,7 +79,7 @@ def _note_effects(
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
         if kind == "write" and path not in frame.state.files:
             # A filter writes all or part of its input.
-            given = stdin if language in _FILTERS else None
+            given = frame.stdin if language in _FILTERS else None
             walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
 
 

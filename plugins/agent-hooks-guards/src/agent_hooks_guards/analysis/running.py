@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private
 from agent_hooks_guards.programs.inner import inner
+from agent_hooks_guards.programs.unwrapping import argument
 
 from .builtins import BUILTINS
 from .command_effects import COPY_OF, note_effects, printed_by
@@ -16,23 +18,11 @@ from .state import frame_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from .evaluation import Evaluation
     from .state import Frame
 
 _MAX_RUNNING = 16
 _GLOBS = frozenset("*?[")
-# Options that name a file to read in place of stdin.
-_INPUTS = {
-    "xargs": "-a|--arg-file",
-    "parallel": "-a|--arg-file",
-    "psql": "-f|--file",
-    "sqlcmd": "-i",
-    "sqlite3": "-init",
-    "cqlsh": "-f|--file",
-    "clickhouse-client": "--queries-file",
-}
 # Bash calls a function of this name for a missing program.
 _MISSING = "command_not_found_handle"
 # These ignore functions.
@@ -43,81 +33,65 @@ _REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", 
 _FILTERS = frozenset(("sed", "awk"))
 
 
-def program(
-    walk: Evaluation,
-    argv: list[str],
-    labels: dict[int, frozenset[str]],
-    assignments: dict[str, Data],
-    frame: Frame,
-    stdin: Data | None,
-    fragment: str,
-    *,
-    wants: bool,
-    is_function: bool = True,
-) -> Data:
-    """Record ``argv`` as an executed command and, if ``wants`` is set, return its stdout.
+def program(walk: Evaluation, command: Command, frame: Frame, *, wants: bool, is_function: bool = True) -> Data:
+    """Record ``command`` as executed and, if ``wants`` is set, return its stdout.
 
     ``is_function``: whether it may call a function.
     """
-    first = argv[0]
-    state = frame.state
-    if first[:1] == "=" and any(each.startswith("zsh") for each in frame.via):
-        first = first[1:]
-        argv = [first, *argv[1:]]
-    if is_function and first in state.functions:
-        return _call_function(walk, argv, labels, frame, stdin, wants=wants)
-    if (state.files or state.links) and "/" not in first and (found := _in_path(walk, first, assignments, frame)):
-        first = found
-        argv = [first, *argv[1:]]
-    if state.links and "/" in first:
-        followed_to = walk.path(first, frame)
-        # These choose their function by the name they are called by.
-        if followed_to.rpartition("/")[2] not in ("busybox", "toybox"):
-            first = followed_to
+    argv, labels, state = command.argv, command.labels, frame.state
+    if is_function and argv[0] in state.functions:
+        return _call_function(walk, argv[0], command, frame, wants=wants)
+    first = _located(walk, command, frame)
+    if first != argv[0]:
+        command = frame.command([first, *argv[1:]], command.fragment, labels, command.assignments, command.stdin)
+        # The target of a link is called by the name of the link.
+        command.argv = argv if "/" in argv[0] else command.argv
     if state.handed_down:
         exported = {each: state.value(each) for each in state.handed_down if state.is_set(each)}
-        assignments = {**exported, **assignments}
-    name = first.rpartition("/")[2]
-    if name in ("$", ""):
-        name = first
+        command.assignments = {**exported, **command.assignments}
+    name = command.program
     if not _GLOBS.isdisjoint(name) and name not in ("[", "[["):
-        walk.analysis.doubts.append(Doubt("unknown-program", fragment))
+        walk.analysis.doubts.append(Doubt("unknown-program", command.fragment))
         return ANYTHING
-    command = frame.command(name, argv, fragment, labels, assignments, stdin)
-    if UNKNOWN in name:
-        return _record_unknown(walk, command)
     if UNKNOWN in first and 0 in labels:
         walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
+    if UNKNOWN in name:
+        walk.analysis.doubts.append(Doubt("unknown-program", command.fragment, labels.get(0, NO_LABELS)))
+        return ANYTHING
     walk.analysis.commands.append(command)
-    return _run_program(walk, command, first, frame, wants=wants, is_function=is_function)
+    return _run_program(walk, command, frame, wants=wants, is_function=is_function)
 
 
-def _record_unknown(walk: Evaluation, command: Command) -> Data:
-    """Record a program whose name is not known."""
-    labels = command.labels
-    walk.analysis.doubts.append(Doubt("unknown-program", command.fragment, labels.get(0, NO_LABELS)))
-    if 0 in labels:
-        walk.analysis.effects.append(Effect("run", "", command, labels=labels[0]))
-    return ANYTHING
+def _located(walk: Evaluation, command: Command, frame: Frame) -> str:
+    """Return the name or path of the program: that of a file or link that an earlier command made, if there is one."""
+    first, state = command.argv[0], frame.state
+    if first[:1] == "=" and any(each.startswith("zsh") for each in frame.via):
+        first = first[1:]
+    if (state.files or state.links) and "/" not in first:
+        first = _in_path(walk, first, command.assignments, frame) or first
+    if state.links and "/" in first:
+        target = walk.path(first, frame)
+        # These choose their function by the name they are called by.
+        first = first if target.endswith(("/busybox", "/toybox")) else target
+    return first
 
 
-def _run_program(
-    walk: Evaluation, command: Command, first: str, frame: Frame, *, wants: bool, is_function: bool
-) -> Data:
-    """Run a builtin, or a program with its effects and inner commands; return its stdout. ``first``: its path."""
-    name = command.program
+def _run_program(walk: Evaluation, command: Command, frame: Frame, *, wants: bool, is_function: bool) -> Data:
+    """Run a builtin, or a program with its effects and inner commands; return its stdout."""
+    name, first = command.program, command.argv[0]
     builtin = BUILTINS.get(name) if name == first else None
     known = builtin(walk, command, frame) if builtin is not None else None
     if known is not None:
         return known
-    if command.name in _INPUTS:
-        _take_input(walk, command, frame)
+    if names := declarations().get(command.name).get("input"):
+        _take_input(walk, command, names, frame)
     note_effects(walk, command, frame)
     if _MISSING in frame.state.functions and not command.entries and is_function:
-        _call_function(walk, [_MISSING, *command.argv], command.labels, frame, command.stdin, wants=False)
+        called = frame.command([_MISSING, *command.argv], command.fragment)
+        _call_function(walk, _MISSING, called, frame, wants=False)
     if "/" in first:
-        path = walk.path(first, frame)
-        printed = _run_file(walk, path, "", command, frame, frame, command.argv[1:], command.stdin, wants=wants)
+        each = Inner(path=walk.path(first, frame), arguments=command.argv[1:])
+        printed = _run_file(walk, each, command, frame, frame, wants=wants)
         if printed is not None:
             return printed
     printed = _run_inner(walk, command, frame, wants=wants)
@@ -126,20 +100,11 @@ def _run_program(
     return printed_by(walk, command, frame) if wants else NOTHING
 
 
-def _call_function(
-    walk: Evaluation,
-    argv: list[str],
-    labels: dict[int, frozenset[str]],
-    frame: Frame,
-    stdin: Data | None,
-    *,
-    wants: bool,
-) -> Data:
-    name = argv[0]
+def _call_function(walk: Evaluation, name: str, command: Command, frame: Frame, *, wants: bool) -> Data:
     defined = frame.state.functions[name]
     # The id tells functions of the same name apart.
     mark = f"{name} {id(defined)}"
-    given = [Data(text, labels.get(at, NO_LABELS)) for at, text in enumerate(argv)][1:]
+    given = [argument(command, at) for at in range(1, len(command.argv))]
     if mark in frame.running:
         before = walk.given[mark]
         if given == before or frame.running.count(mark) > 1:
@@ -151,7 +116,7 @@ def _call_function(
         raise TooMuchError
     inside = frame.copy()
     inside.running = (*frame.running, mark)
-    inside.stdin = stdin
+    inside.stdin = command.stdin
     inside.text = defined.text
     state = frame.state
     outside = state.positional
@@ -172,13 +137,12 @@ def _record_recursion(walk: Evaluation, frame: Frame, name: str) -> Data:
     return ANYTHING
 
 
-def _take_input(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """Set the command's stdin to the file that an option names."""
-    path = command.options.value(_INPUTS[command.name])
-    if path is None or path in ("-", "/dev/stdin"):
-        return
-    path = walk.path(path, frame)
-    command.stdin = frame.state.file(path) or Data(UNKNOWN, walk.labels_of_file(path, frame))
+def _take_input(walk: Evaluation, command: Command, names: str, frame: Frame) -> None:
+    """Set the command's stdin to the file that an option among ``names`` names."""
+    path = command.options.value(names)
+    if path is not None and path not in ("-", "/dev/stdin"):
+        path = walk.path(path, frame)
+        command.stdin = frame.state.file(path) or Data(UNKNOWN, walk.labels_of_file(path, frame))
 
 
 def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: Frame) -> str:
@@ -195,34 +159,30 @@ def _in_path(walk: Evaluation, name: str, assignments: dict[str, Data], frame: F
 
 
 def _run_file(
-    walk: Evaluation,
-    path: str,
-    language: str,
-    command: Command,
-    frame: Frame,
-    inside: Frame,
-    arguments: Sequence[str],
-    stdin: Data | None,
-    *,
-    wants: bool,
+    walk: Evaluation, each: Inner, command: Command, frame: Frame, inside: Frame, *, wants: bool
 ) -> Data | None:
-    """Run a file that an earlier command wrote, in the frame ``inside``; None if none did.
+    """Run the file of ``each``, if an earlier command wrote it, in the frame ``inside``; None if none did.
 
-    ``language``: "" for a program, which tells its language in the first line.
+    Without a language it is a program, which tells its language in the first line.
     """
+    path = each.path or ""
     data = frame.state.file(path)
     if data is None:
-        for each in frame.state.files_like(path):
-            _run_file(walk, each, language, command, frame, inside, arguments, stdin, wants=False)
+        for other in frame.state.files_like(path):
+            like = Inner(language=each.language, path=other, arguments=each.arguments)
+            _run_file(walk, like, command, frame, inside, wants=False)
         data = descriptor_data(path, frame)
     if data is None:
         return None
     copied = next((label for label in data.labels if label.startswith(COPY_OF)), "")
-    if not language and data.text == UNKNOWN and copied:
-        argv = [copied.removeprefix(COPY_OF), *arguments]
-        return program(walk, argv, command.labels, {}, frame.copy(), stdin, command.fragment, wants=wants)
-    language = _shebang(data.text) if language in ("", "sh") else language
-    return run_code(walk, language, data, command, inside, [path, *arguments], stdin, wants=wants, path=path)
+    stdin = each.stdin if each.stdin is not None else command.stdin
+    if not each.language and data.text == UNKNOWN and copied:
+        argv = [copied.removeprefix(COPY_OF), *each.arguments]
+        again = frame.command(argv, command.fragment, command.labels, stdin=stdin)
+        return program(walk, again, frame.copy(), wants=wants)
+    language = _shebang(data.text) if each.language in ("", "sh") else each.language
+    script = Inner(language=language, code=data, path=path, arguments=[path, *each.arguments])
+    return run_code(walk, script, command, inside, stdin, wants=wants)
 
 
 def _shebang(text: str) -> str:
@@ -254,53 +214,41 @@ def _run_inner(walk: Evaluation, command: Command, frame: Frame, *, wants: bool)
 def _run_one(walk: Evaluation, each: Inner, command: Command, frame: Frame, *, wants: bool) -> Data:
     inside = frame_of(walk, each, command, frame)
     stdin = each.stdin if each.stdin is not None else command.stdin
-    if each.words is not None or each.argv is not None:
-        if each.words is not None:
-            argv = [command.argv[at] for at in each.words]
-            labels = {at: command.labels[old] for at, old in enumerate(each.words) if old in command.labels}
-        else:
-            argv, labels = list(each.argv or ()), dict(each.labels)
-        if not argv:
-            return NOTHING
-        inside.stdin = stdin
-        is_function = command.program not in _PAST_FUNCTIONS
-        return program(
-            walk, argv, labels, each.assignments, inside, stdin, command.fragment, wants=wants, is_function=is_function
-        )
+    if each.argv is not None:
+        return _start(walk, each, command, inside, stdin, wants=wants)
     if each.path is not None:
-        path = walk.path(each.path, frame)
-        printed = _run_file(walk, path, each.language, command, frame, inside, each.arguments, stdin, wants=wants)
+        each.path = path = walk.path(each.path, frame)
+        printed = _run_file(walk, each, command, frame, inside, wants=wants)
         if printed is None:
             walk.analysis.effects.append(Effect("run", path, command, labels=walk.labels_of_file(path, frame)))
             if command.program in ("source", "."):
                 frame.state.is_fresh = False
         return Data(UNKNOWN) if printed is None else printed
     if each.code is not None:
-        return run_code(walk, each.language, each.code, command, inside, each.arguments, stdin, wants=wants)
+        return run_code(walk, each, command, inside, stdin, wants=wants)
     # The code is its stdin, which is then used up.
-    if command.stdin is None and each.stdin is None:
+    if stdin is None:
         return NOTHING
-    return run_code(walk, each.language, stdin or NOTHING, command, inside, each.arguments, None, wants=wants)
+    each.code = stdin
+    return run_code(walk, each, command, inside, None, wants=wants)
+
+
+def _start(walk: Evaluation, each: Inner, command: Command, frame: Frame, stdin: Data | None, *, wants: bool) -> Data:
+    """Run an inner program with its arguments."""
+    if not each.argv:
+        return NOTHING
+    frame.stdin = stdin
+    started = frame.command(each.argv, command.fragment, each.labels, each.assignments, stdin)
+    return program(walk, started, frame, wants=wants, is_function=command.program not in _PAST_FUNCTIONS)
 
 
 def run_code(
-    walk: Evaluation,
-    language: str,
-    data: Data,
-    command: Command,
-    frame: Frame,
-    arguments: Sequence[str] = (),
-    stdin: Data | None = None,
-    *,
-    wants: bool = False,
-    path: str = "",
+    walk: Evaluation, each: Inner, command: Command, frame: Frame, stdin: Data | None, *, wants: bool = False
 ) -> Data:
-    """Analyse code of ``language`` that ``command`` runs; if ``wants`` is set, return its stdout.
-
-    ``path``: the file with the code, "" for none.
-    """
+    """Analyse the code of ``each``, which ``command`` runs; if ``wants`` is set, return its stdout."""
     from .inline_code import note_code, plain_labels
 
+    data, language, path = each.code or NOTHING, each.language, each.path or ""
     mark = f"{path} {data.text}" if path else ""
     if mark in frame.running:
         return _record_recursion(walk, frame, path)
@@ -318,15 +266,15 @@ def run_code(
         raise TooMuchError
     if path and not labels:
         # The unknown content before and after the known part is the workspace's own.
-        data = Data(data.text.strip(UNKNOWN), data.labels)
+        data = each.code = Data(data.text.strip(UNKNOWN), data.labels)
     inside = frame.copy()
     inside.stdin = stdin
     inside.running = (*frame.running, mark) if path else frame.running
     if language == "sh":
-        if arguments:
+        if each.arguments:
             inside.state = frame.state.copy() if path else frame.state
-            inside.state.name = arguments[0]
-            inside.state.positional = [Data(text) for text in arguments[1:]]
+            inside.state.name = each.arguments[0]
+            inside.state.positional = [Data(text) for text in each.arguments[1:]]
         if inside.state.exported:
             inside.state.functions = {**inside.state.exported, **inside.state.functions}
         inside.text = data.text
@@ -335,7 +283,12 @@ def run_code(
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)
         return ANYTHING
-    printed = note_code(walk, language, data, command, inside, list(arguments), stdin)
+    found, printed = note_code(walk, each, command, inside)
+    for inner_code in found:
+        if inner_code.argv is not None:
+            _start(walk, inner_code, command, inside, inner_code.stdin, wants=False)
+        else:
+            run_code(walk, inner_code, command, inside, None)
     return Data(printed.text, printed.labels | labels) if wants else NOTHING
 
 

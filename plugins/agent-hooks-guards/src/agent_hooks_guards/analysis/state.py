@@ -296,17 +296,19 @@ class Frame:
 
     def command(
         self,
-        program: str,
         argv: list[str],
         fragment: str,
         labels: dict[int, frozenset[str]] | None = None,
         assignments: dict[str, Data] | None = None,
         stdin: Data | None = None,
     ) -> Command:
-        """Return a command that runs in this frame."""
+        """Return a command that runs in this frame; without ``argv``, it stands for redirections."""
+        first = argv[0] if argv else ""
+        name = first.rpartition("/")[2]
         state = self.state
         where = (state.cwd, self.via, state.host, state.root)
-        return Command(program, argv, labels, assignments, stdin, *where, fragment, self.background, self.endless)
+        name = first if name in ("$", "") else name
+        return Command(name, argv, labels, assignments, stdin, *where, fragment, self.background, self.endless)
 
 
 class Redirected:

@@ -156,25 +156,23 @@ class Analysis(Record):
 class Inner(Record):
     """A command or code inside a command.
 
-    ``words``: positions in the outer ``argv`` of an inner command; or ``argv``, its arguments. ``labels``: those of
-    ``argv``, by position. ``language``: that of inner code, ``sh``, ``python``, ``node``, ``perl``, ``ruby``, ``php``,
-    ``awk``, ``sed``, ``make``, ``vim``, ``powershell``, ``cmd``, …, with ``code``, its text, or ``path``, its file;
-    with neither it is stdin. ``arguments``: ``$0``, ``$1`` … of the code. Other attributes of ``Command`` replace the
-    outer ones unless None; ``cwd`` may be relative. ``label``: the item of ``via``. ``mounts``: folders of this
-    machine, maybe relative, by their folders in a container. ``hands_down``: whether variables that are set for the
-    outer command are set inside, too.
+    ``argv``: the arguments of an inner command. ``labels``: those of ``argv``, by position. ``language``: that of inner
+    code, ``sh``, ``python``, ``node``, ``perl``, ``ruby``, ``php``, ``awk``, ``sed``, ``make``, ``vim``,
+    ``powershell``, ``cmd``, …, with ``code``, its text, or ``path``, its file; with neither it is stdin. ``arguments``:
+    ``$0``, ``$1`` … of the code. Other attributes of ``Command`` replace the outer ones unless None; ``cwd`` may be
+    relative. ``label``: the item of ``via``. ``mounts``: folders of this machine, maybe relative, by their folders in a
+    container. ``hands_down``: whether variables that are set for the outer command are set inside, too.
     """
 
     __slots__ = tuple(
         (
             "arguments argv assignments clears_environment code cwd hands_down host label labels"
-            " language mounts path root stdin words"
+            " language mounts path root stdin"
         ).split()
     )
 
     def __init__(
         self,
-        words: list[int] | None = None,
         argv: list[str] | None = None,
         labels: dict[int, frozenset[str]] | None = None,
         language: str = "",
@@ -188,7 +186,6 @@ class Inner(Record):
         root: bool | None = None,
         label: str = "",
     ) -> None:
-        self.words: list[int] | None = words
         self.argv: list[str] | None = argv
         self.labels: dict[int, frozenset[str]] = {} if labels is None else labels
         self.language = language

@@ -13,6 +13,7 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``connects``: the addresses it reaches: selectors, or ``urls`` for every argument that is or ends with a URL.
 ``sends``: the files that it passes to another program or user, with its input.
 ``pattern``: the first operand is a pattern or a script, and ``runs`` holds, unless one of these options is given.
+``input``: options that name a file to read in place of stdin.
 ``recursive``, ``append``: options with which all it does to operands is recursive or appends; ``always``.
 ``in_place``: options with which operands are written instead of read; ``looks``: the other way round.
 ``runs``: a list of alternatives, the first of which that applies is taken; ``also``: those that always apply.
@@ -138,7 +139,7 @@ def options_in(entry: Entry) -> Iterator[str]:
     """Return the options that the selectors of an entry name: they have a value."""
     selectors = [each for key in (*TOUCHES, "connects", "sends") for each in entry.get(key, "").split()]
     selectors += [token for key in _LISTS for each in entry.get(key, ()) for token in each.split()[1:]]
-    selectors += [entry.get("folder", ""), *entry.get("settings", ())]
+    selectors += [entry.get("folder", ""), entry.get("input", ""), *entry.get("settings", ())]
     for selector in selectors:
         if selector[:1] == "-" and selector != "--":
             yield from selector.split("|")

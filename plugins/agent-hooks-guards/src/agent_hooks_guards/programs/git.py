@@ -11,7 +11,7 @@ from agent_hooks_guards.places.credentials import as_login, in_address, is_carri
 
 from .effects import COMES, is_remote, last_name, url_in
 from .files import move
-from .unwrapping import alias, argument, part, quoted, shell, split, texts
+from .unwrapping import alias, argument, items, part, quoted, shell, split, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,14 +98,14 @@ def _inner(command: Command, options: Options) -> list[Inner]:
 
 def _alias(command: Command, text: Data, first: int) -> list[Inner]:
     """``git -c alias.x=text x arguments``: a command line behind ``!``, else a command of git's."""
-    rest = [argument(command, at) for at in range(first + 1, len(command.argv))]
+    rest = items(command, range(first + 1, len(command.argv)))
     if text.text[:1] == "!":
         labels = text.labels.union(*(data.labels for data in rest))
         given = [data.text if UNKNOWN in data.text else quoted(data.text) for data in rest]
         return shell(Data(" ".join([text.text[1:], *given]), labels), "git alias")
     own = [Data(each, text.labels) for each in split(text.text)]
     # Settings of the outer command hold for the inner one, too, and with them aliases of aliases.
-    settings = [argument(command, at) for at in range(1, first)]
+    settings = items(command, range(1, first))
     if not own or own[0].text == command.argv[first]:  # git refuses an alias of itself
         return []
     return [texts([Data("git"), *settings, *own, *rest], "git alias")]

@@ -15,7 +15,19 @@ from agent_hooks_guards.model.names import is_known
 from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .effects import handlers, select
-from .unwrapping import argument, code, file, joined, joined_values, part, shell, texts, values_as_shell, with_variables
+from .unwrapping import (
+    argument,
+    code,
+    file,
+    items,
+    joined,
+    joined_values,
+    part,
+    shell,
+    texts,
+    values_as_shell,
+    with_variables,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,12 +80,11 @@ def _shell_behind(command: Command) -> list[Inner]:
     """Return a shell with a command line, ``sh -c line``, among the arguments of an unknown program."""
     argv = command.argv
     if command.name.startswith("git-"):
-        rest = [argument(command, at) for at in range(1, len(argv))]
-        return [texts([Data("git"), Data(command.name[4:]), *rest], "git")]
+        return [texts([Data("git"), Data(command.name[4:]), *items(command, range(1, len(argv)))], "git")]
     for at in range(1, len(argv) - 2):
         option = argv[at + 1]
         if argv[at].rpartition("/")[2] in _SHELLS and option[:1] == "-" and option[-1:] == "c" and option[:2] != "--":
-            return [] if is_known(command.name) else [Inner(words=list(range(at, len(argv))), label=command.name)]
+            return [] if is_known(command.name) else [texts(items(command, range(at, len(argv))), command.name)]
     return []
 
 
@@ -181,7 +192,7 @@ def _values(command: Command, options: Options, language: str, names: str, label
 def _program(command: Command, options: Options, selector: str, label: str) -> list[Inner]:
     """Return the program that an option names, with the operands as its arguments."""
     names, _, selector = selector.partition(" ")
-    rest = [argument(command, at) for at in _places(command, options, selector)]
+    rest = items(command, _places(command, options, selector))
     return [texts([part(command, text, at), *rest], label) for text, at in options.values(names)[-1:]]
 
 
@@ -218,7 +229,7 @@ def arguments(command: Command, places: list[int], label: str, language: str = "
         return shell(joined(command, places), label)
     if language == "package":
         return _script(command, places, label) or _package(command, places, label)
-    return [Inner(words=places, label=label)]
+    return [texts(items(command, places), label)]
 
 
 def _script(command: Command, places: list[int], label: str) -> list[Inner]:
@@ -232,8 +243,8 @@ def _script(command: Command, places: list[int], label: str) -> list[Inner]:
 
 def _package(command: Command, places: list[int], label: str) -> list[Inner]:
     """Return the program of a package, whose name may have a version."""
-    first = argument(command, places[0])
+    first, *rest = items(command, places)
     at = first.text.rfind("@")
-    if at < 1 or "/" in first.text[at:]:
-        return [Inner(words=places, label=label)]
-    return [texts([Data(first.text[:at], first.labels), *(argument(command, place) for place in places[1:])], label)]
+    if at > 0 and "/" not in first.text[at:]:
+        first = Data(first.text[:at], first.labels)
+    return [texts([first, *rest], label)]

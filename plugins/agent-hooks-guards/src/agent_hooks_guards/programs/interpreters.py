@@ -10,7 +10,7 @@ from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .effects import inside
 from .files import pack, unpack
-from .unwrapping import argument, code, file, joined, joined_values, part, shell, texts, values_as_shell
+from .unwrapping import argument, code, file, items, joined, joined_values, part, shell, texts, values_as_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _module(command: Command, module: str, places: list[int]) -> list[Inner]:
         return [code("python", Data(lines, joined(command, statements).labels), label)] if statements else []
     program = _PROGRAMS.get(module, module)
     if program in declarations().entries:
-        return [texts([Data(program), *(argument(command, at) for at in places)], "python -m")]
+        return [texts([Data(program), *items(command, places)], "python -m")]
     path = module.replace(".", "/") + ".py"
     return [Inner(language="python", path=path, arguments=words, label="python -m")] if "." not in module else []
 
@@ -232,7 +232,7 @@ def _gdb(command: Command, options: Options) -> list[Inner]:
     for mark in ("-args", "--args", "--"):
         if mark in command.argv:
             places = list(range(command.argv.index(mark) + 1, len(command.argv)))
-            return [*found, Inner(words=places, label="gdb")] if places else found
+            return [*found, texts(items(command, places), "gdb")] if places else found
     return found
 
 

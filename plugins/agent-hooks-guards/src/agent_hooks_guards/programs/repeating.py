@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
 
 from .effects import inside
-from .unwrapping import MOST_RUNS, MOST_WORDS, argument, joined, quoted, shell, split, texts
+from .unwrapping import MOST_RUNS, MOST_WORDS, argument, items, joined, quoted, shell, split, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.model.actions import Command, Inner
     from agent_hooks_guards.model.options import Options
 
     from .effects import Noting
@@ -155,7 +154,7 @@ def _inner(command: Command, options: Options) -> list[Inner]:
     """``find folder tests -exec arguments ;``."""
     found: list[Inner] = []
     end = behind_start(options)
-    starts = [argument(command, at) for at in options.operands[:MOST_RUNS]] or [Data(".")]
+    starts = items(command, options.operands[:MOST_RUNS]) or [Data(".")]
     starts = [Data(f"{start.text}{end}", start.labels) for start in starts]
     places = (at for (name, _), at in zip(options.given, options.places, strict=True) if name in _ACTIONS)
     for (name, value, reach), first in zip(reaches(options), places, strict=False):
@@ -164,7 +163,7 @@ def _inner(command: Command, options: Options) -> list[Inner]:
         arguments = _behind(command.argv, first)
         label = f"find {name}"
         if not any("{}" in command.argv[at] for at in arguments):
-            found += [Inner(words=arguments, label=label)] if arguments else []
+            found += [texts(items(command, arguments), label)] if arguments else []
             continue
         # A program that deletes is given the folder itself as well.
         is_whole = not reach.is_narrow and command.argv[first].rpartition("/")[2] in _DELETERS
@@ -209,7 +208,7 @@ def _fd(command: Command, options: Options) -> list[Inner]:
             continue
         last = argv.index(";", at) if ";" in argv[at:] else len(argv)
         places = list(range(at + 1, last))
-        operands = [argument(command, place) for place in options.operands if place < at]
+        operands = items(command, [place for place in options.operands if place < at])
         extension = options.value("-e|--extension")
         name = f"*.{extension}" if extension else _glob_of_fd(operands[0].text if operands else "", options)
         for folder in (operands[1:] or [Data(".")])[:MOST_RUNS] if places else ():
@@ -235,7 +234,7 @@ def _glob_of_fd(pattern: str, options: Options) -> str:
 
 def _xargs(command: Command, options: Options) -> list[Inner]:
     """``xargs arguments``, with the items of the input behind them, or in the place of ``{}``."""
-    own = [argument(command, at) for at in options.operands]
+    own = items(command, options.operands)
     if not own:
         return []
     data = command.stdin if command.stdin is not None else Data(UNKNOWN)
@@ -245,14 +244,14 @@ def _xargs(command: Command, options: Options) -> list[Inner]:
             mark = value or "{}"
     by_line = options.value("-L|-l|--max-lines") == "1"
     one_by_one = by_line or options.value("-n|--max-args") == "1"
-    items = _items(data.text, options, by_line=bool(mark) or by_line)
-    single = [*items[:MOST_RUNS], *([UNKNOWN] if len(items) > MOST_RUNS else [])]
+    given = _items(data.text, options, by_line=bool(mark) or by_line)
+    single = [*given[:MOST_RUNS], *([UNKNOWN] if len(given) > MOST_RUNS else [])]
     if mark:
         runs = [[_put(each, mark, Data(item, data.labels)) for each in own] for item in single]
     elif one_by_one:
         runs = [own + [Data(each, data.labels) for each in (split(item) if by_line else [item])] for item in single]
     else:
-        runs = [own + [Data(item, data.labels) for item in items[:MOST_WORDS]]]
+        runs = [own + [Data(item, data.labels) for item in given[:MOST_WORDS]]]
     found = [texts(run, "xargs") for run in runs if run[0].text]
     for inner in found:
         inner.stdin = NOTHING

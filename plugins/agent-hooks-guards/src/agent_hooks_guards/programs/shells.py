@@ -7,7 +7,7 @@ import re
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .unwrapping import argument, code, joined, part, shell, split, texts, with_variables
+from .unwrapping import argument, code, items, joined, part, shell, split, texts, with_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _env(command: Command, options: Options) -> list[Inner]:
         # It has escapes and variables of its own.
         plain = re.sub(r"\$\{\w*\}", UNKNOWN, text.replace("\\_", " ").partition("\\c")[0])
         own = [part(command, each, at) for each in split(plain)]
-        inner = texts([Data("env"), *own, *(argument(command, place) for place in places)], "env")
+        inner = texts([Data("env"), *own, *items(command, places)], "env")
         inner.assignments = assignments
         return [inner]
     found = with_variables(command, places, "env")
@@ -122,7 +122,7 @@ def _tmux(command: Command, options: Options) -> list[Inner]:
     """Return the programs of commands of tmux with ``;`` between them."""
     found: list[Inner] = []
     words: list[Data] = []
-    for data in [*(argument(command, at) for at in options.operands), Data(";")]:
+    for data in [*items(command, options.operands), Data(";")]:
         if data.text not in {";", "\\;"}:
             words.append(data)
             continue

@@ -9,7 +9,7 @@ from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, REMOTE, UNKNO
 from agent_hooks_guards.places.credentials import as_login, is_carried
 
 from .effects import COMES, STREAMS, inside, is_folder, is_remote, last_name, url_of
-from .unwrapping import argument, joined, part, shell, texts, values_as_shell
+from .unwrapping import items, joined, part, shell, texts, values_as_shell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -277,9 +277,8 @@ def _docker(command: Command, options: Options) -> list[Inner]:
 
 def _started(command: Command, options: Options, name: str, label: str) -> list[Inner]:
     """Return the programs that are started in the container."""
-    places = options.operands[1:]
-    found = [Inner(words=places, label=label)] if places else []
-    rest = [argument(command, at) for at in places]
+    rest = items(command, options.operands[1:])
+    found = [texts(rest, label)] if rest else []
     entry = options.values("--entrypoint") if name != "exec" else []
     if entry and entry[-1][0]:
         text, at = entry[-1]

@@ -38,11 +38,15 @@ def part(command: Command, text: str, at: int) -> Data:
     return Data(text, command.labels.get(at, NO_LABELS))
 
 
+def items(command: Command, places: Iterable[int]) -> list[Data]:
+    """Return the arguments at some positions, with their labels."""
+    return [argument(command, at) for at in places]
+
+
 def joined(command: Command, places: Iterable[int]) -> Data:
     """Return arguments joined by blanks, as ``eval`` and ``ssh`` do."""
-    places = list(places)
-    labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for at in places))
-    return Data(" ".join([command.argv[at] for at in places]), labels)
+    data = items(command, places)
+    return Data(" ".join([each.text for each in data]), NO_LABELS.union(*(each.labels for each in data)))
 
 
 def shell(code: Data, label: str) -> list[Inner]:
@@ -68,10 +72,10 @@ def values_as_shell(command: Command, options: Options, names: str, label: str) 
 
 
 def texts(data: Iterable[Data], label: str) -> Inner:
-    """Return a program with arguments that do not stand in ``argv`` as they are."""
-    items = list(data)
-    labels = {at: item.labels for at, item in enumerate(items) if item.labels}
-    return Inner(argv=[item.text for item in items], labels=labels, label=label)
+    """Return a program with its arguments."""
+    words = list(data)
+    labels = {at: word.labels for at, word in enumerate(words) if word.labels}
+    return Inner(argv=[word.text for word in words], labels=labels, label=label)
 
 
 def joined_values(command: Command, options: Options, names: str) -> Data | None:
@@ -96,7 +100,10 @@ def with_variables(command: Command, places: list[int], label: str) -> list[Inne
         name, _, value = command.argv[places[0]].partition("=")
         assignments[name] = part(command, value, places[0])
         places = places[1:]
-    return [Inner(words=places, assignments=assignments, label=label)] if places else []
+    found = [texts(items(command, places), label)] if places else []
+    for inner in found:
+        inner.assignments = assignments
+    return found
 
 
 def split(text: str) -> list[str]:
