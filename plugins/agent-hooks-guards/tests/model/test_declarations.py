@@ -7,7 +7,7 @@ import pytest
 from agent_hooks_guards.model.declarations import TOUCHES, declarations, flatten
 
 TEXTS = {
-    *("names", "alike", "options", "groups", "module", "connects", "sends", "pattern", "recursive", "append"),
+    *("names", "alike", "options", "groups", "effects", "inner", "connects", "sends", "pattern", "recursive", "append"),
     *("in_place", "looks", "idle", "on", "folder", "input", "prints", *TOUCHES),
 }
 LISTS = {"runs", "also"}

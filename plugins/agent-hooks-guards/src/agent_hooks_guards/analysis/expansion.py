@@ -10,10 +10,10 @@ import re
 from agent_hooks.shell.syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
-from agent_hooks_guards.programs.unwrapping import quoted
+from agent_hooks_guards.programs.unwrapping import joined, quoted
 
 from .braces import expand_braces
-from .state import joined, next_index
+from .state import next_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import variable_labels
 from agent_hooks_guards.places.paths import Simplified
+from agent_hooks_guards.programs.unwrapping import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -404,9 +405,3 @@ def either(*values: Iterable[Data]) -> Values:
     if len(found) <= _MAX_ALTERNATIVES:
         return tuple(found)
     return (Data(UNKNOWN, NO_LABELS.union(*(each.labels for each in found))),)
-
-
-def joined(parts: Iterable[Data], between: str = " ") -> Data:
-    """Return the parts as one value."""
-    parts = list(parts)
-    return Data(between.join(part.text for part in parts), NO_LABELS.union(*(part.labels for part in parts)))

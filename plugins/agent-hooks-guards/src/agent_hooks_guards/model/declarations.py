@@ -8,7 +8,8 @@ An entry is a table, or a string that stands for its ``options`` alone. Its keys
 ``groups``: the tokens of subcommands that continue with another token: ``stash remote:add|remove``.
 ``same``: subcommands (or whole programs) that are another one under a second name.
 ``sub``: entries of subcommands, by their tokens.
-``module``: the module of ``programs`` with functions for the program in its tables ``EFFECTS`` and ``INNER``.
+``effects``, ``inner``: functions of ``programs``, ``module.function``, that note what it touches and return what it
+runs, where the keys below cannot say it.
 ``reads``, ``writes``, ``deletes``, ``changes``: the files it touches, as selectors separated by blanks.
 ``connects``: the addresses it reaches: selectors, or ``urls`` for every argument that is or ends with a URL.
 ``sends``: the files that it passes to another program or user, with its input.
@@ -54,7 +55,7 @@ FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 _NOTHING: Entry = {}
 TOUCHES = {"reads": "read", "writes": "write", "deletes": "delete", "changes": "change"}
 _LISTS = {"runs", "also"}
-_ACTS = frozenset((*TOUCHES, *_LISTS, "settings", "module", "connects", "sends"))
+_ACTS = frozenset((*TOUCHES, *_LISTS, "settings", "effects", "inner", "connects", "sends"))
 
 
 class Table:

@@ -215,7 +215,7 @@ def effects(command: Command, home: str) -> list[Effect]:
 @lru_cache(maxsize=4096)
 def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting], None]], list[Touching]]:
     """Return the functions that note the effects of a program, and the arguments for ``touch``."""
-    functions, entries = handlers(name, subcommand, "EFFECTS")
+    functions, entries = handlers(name, subcommand, "effects")
     touching = []
     for entry in entries:
         if not _NOTED.isdisjoint(entry):
@@ -224,14 +224,11 @@ def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting
     return functions, touching
 
 
-def handlers(name: str, subcommand: tuple[str, ...], kind: str) -> tuple[list[Any], tuple[Entry, ...]]:
-    """Return the functions for a program in the tables ``kind`` of its modules, and its declarations."""
-    table = declarations()
-    entries = table.holding(name, subcommand)
-    path = table.aliases.get(name, name)
-    modules = dict.fromkeys(entry["module"] for entry in entries if "module" in entry)
-    functions = [getattr(import_module(f"{__package__}.{each}"), kind, {}).get(path) for each in modules]
-    return [each for each in functions if each], entries
+def handlers(name: str, subcommand: tuple[str, ...], key: str) -> tuple[list[Any], tuple[Entry, ...]]:
+    """Return the functions that the declarations of a program name under ``key``, and these declarations."""
+    entries = declarations().holding(name, subcommand)
+    paths = dict.fromkeys(entry[key].partition(".") for entry in entries if key in entry)
+    return [getattr(import_module(f"{__package__}.{module}"), function) for module, _, function in paths], entries
 
 
 def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: list[str]) -> None:

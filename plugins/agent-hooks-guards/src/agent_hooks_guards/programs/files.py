@@ -29,7 +29,8 @@ def _pairs(noting: Noting) -> list[tuple[str, str]]:
     return [(word, inside(folder, last_name(word) or UNKNOWN)) for word in words]
 
 
-def _copy(noting: Noting) -> None:
+def copy(noting: Noting) -> None:
+    """Note the effects of ``cp``."""
     recursive = noting.options.has("-r|-R|-a|--recursive|--archive")
     for source, target in _pairs(noting):
         noting.file("read", source, recursive=recursive)
@@ -47,15 +48,17 @@ def move(noting: Noting) -> None:
         noting.file("write", target, recursive=True, sources=(source,))
 
 
-def _install(noting: Noting) -> None:
+def install(noting: Noting) -> None:
+    """Note the effects of ``install``."""
     if noting.options.has("-d|--directory"):
         for word in noting.operands():
             noting.file("change", word)
     else:
-        _copy(noting)
+        copy(noting)
 
 
-def _link(noting: Noting) -> None:
+def link(noting: Noting) -> None:
+    """Note the effects of ``ln``."""
     words = noting.operands()
     pairs = [(words[0], last_name(words[0]))] if len(words) == 1 else _pairs(noting)
     is_symbolic = noting.options.has("-s|--symbolic") and not noting.options.has("-r|--relative")
@@ -67,21 +70,24 @@ def _link(noting: Noting) -> None:
         noting.file("write", name, sources=(target,))
 
 
-def _dd(noting: Noting) -> None:
+def dd(noting: Noting) -> None:
+    """Note the effects of ``dd``."""
     source = noting.options.value("if") or ""
     noting.file("read", source)
     labels = NO_LABELS if source else noting.input_labels
     noting.file("write", noting.options.value("of") or "", labels=labels, sources=(source,))
 
 
-def _split(noting: Noting) -> None:
+def split_file(noting: Noting) -> None:
+    """Note the effects of ``split``."""
     source, target, *_ = (*noting.operands(), "", "")
     noting.file("read", source)
     labels = noting.input_labels if source in ("", "-") else NO_LABELS
     noting.file("write", (target or "x") + UNKNOWN, labels=labels, sources=(source,))
 
 
-def _patch(noting: Noting) -> None:
+def patch(noting: Noting) -> None:
+    """Note the effects of ``patch``."""
     words = noting.operands()
     for value in [*words[1:2], *noting.values("-i|--input")]:
         noting.file("read", value)
@@ -91,7 +97,7 @@ def _patch(noting: Noting) -> None:
         noting.file("write", inside(folder, target) if folder else target, labels=noting.input_labels)
 
 
-def _delete_of_windows(noting: Noting) -> None:
+def delete_of_windows(noting: Noting) -> None:
     """``rd /s folder``, ``Remove-Item -Recurse folder``; a shell of Unix has taken the backslashes out of it."""
     switches = [word.lower() for word in noting.command.argv[1:] if word[:1] in ("/", "-")]
     recursive = any(word == "/s" or word.startswith("-r") for word in switches)
@@ -119,7 +125,8 @@ def unpack(noting: Noting, archive: str, members: Sequence[str]) -> None:
         noting.file("write", word, recursive=True, labels=labels, sources=(archive,))
 
 
-def _tar(noting: Noting) -> None:
+def tar(noting: Noting) -> None:
+    """Note the effects of ``tar``."""
     options = noting.options
     archive = options.value("-f|--file") or ""
     folder = options.value("-C|--directory|--cd")
@@ -136,12 +143,14 @@ def _tar(noting: Noting) -> None:
         noting.file("write" if options.has("--delete") else "read", archive)
 
 
-def _zip(noting: Noting) -> None:
+def zip_archive(noting: Noting) -> None:
+    """Note the effects of ``zip``."""
     archive, *members = [*noting.operands(), ""]
     pack(noting, archive, members, removes="-m|--move")
 
 
-def _unzip(noting: Noting) -> None:
+def unzip(noting: Noting) -> None:
+    """Note the effects of ``unzip``."""
     archive, *names = [*noting.operands(), ""]
     if noting.options.has("-l|-t|-p|-c|-Z|-v|-z"):
         noting.file("read", archive)
@@ -150,7 +159,8 @@ def _unzip(noting: Noting) -> None:
         unpack(noting, archive, [inside(folder, name) for name in filter(None, names)] or [inside(folder)])
 
 
-def _seven_zip(noting: Noting) -> None:
+def seven_zip(noting: Noting) -> None:
+    """Note the effects of ``7z``."""
     action, archive, *members = [*noting.operands(), "", ""]
     if action in ("x", "e"):
         folders = [word[2:] for word in noting.command.argv if word.startswith("-o") and len(word) > 2]
@@ -159,7 +169,8 @@ def _seven_zip(noting: Noting) -> None:
         pack(noting, archive, members)
 
 
-def _cpio(noting: Noting) -> None:
+def cpio(noting: Noting) -> None:
+    """Note the effects of ``cpio``."""
     options = noting.options
     archive = options.value("-F|--file|-I|-O") or ""
     if options.has("-o|--create"):
@@ -170,7 +181,7 @@ def _cpio(noting: Noting) -> None:
         unpack(noting, "", [inside(word) for word in noting.operands()])
 
 
-def _compress(noting: Noting) -> None:
+def compress(noting: Noting) -> None:
     """A compressor replaces a file by another one, unless it is told to keep it or to print."""
     options, program = noting.options, noting.command.program
     recursive = options.has("-r|--recursive")
@@ -185,21 +196,3 @@ def _compress(noting: Noting) -> None:
             stem, _, extension = word.rpartition(".")
             target = f"{word}.gz" if not unpacks else stem if extension in _EXTENSIONS else word
             noting.file("write", target, sources=(word,))
-
-
-EFFECTS = {
-    "cp": _copy,
-    "mv": move,
-    "install": _install,
-    "ln": _link,
-    "dd": _dd,
-    "split": _split,
-    "patch": _patch,
-    **dict.fromkeys("rmdir rd remove-item del".split(), _delete_of_windows),
-    "tar": _tar,
-    "zip": _zip,
-    "unzip": _unzip,
-    "7z": _seven_zip,
-    "cpio": _cpio,
-    **dict.fromkeys("gzip bzip2 xz zstd lz4 brotli compress".split(), _compress),
-}

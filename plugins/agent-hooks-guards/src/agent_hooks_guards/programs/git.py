@@ -64,7 +64,8 @@ def _of_address(address: Data) -> list[Inner]:
     return [texts([Data(each.replace("\0", " "), address.labels) for each in words], "git ext::")] if words else []
 
 
-def _inner(command: Command, options: Options) -> list[Inner]:
+def git(command: Command, options: Options) -> list[Inner]:
+    """Return the programs that settings, aliases and addresses make git run."""
     found: list[Inner] = []
     aliases: dict[str, Data] = {}
     argv = command.argv
@@ -120,7 +121,8 @@ def _config(command: Command, options: Options) -> list[Inner]:
     return alias("git", value) if key.lower().startswith("alias.") else run_by_setting(key, value)
 
 
-def _effects(noting: Noting) -> None:
+def git_effects(noting: Noting) -> None:
+    """Note the files and hosts that git reaches."""
     options = noting.options
     if folder := options.value("-C"):
         noting.cwd = noting.path(folder)
@@ -184,7 +186,3 @@ def _note_settings(noting: Noting) -> None:
         unsets = noting.options.has("--unset*|--remove-section|--edit|-e")
         asks = noting.options.has("--get*|--list|-l") or (len(noting.operands()) < 2 and not unsets)
         noting.file("read" if asks else "write", name, append=True)
-
-
-EFFECTS = {"git": _effects}
-INNER = {"git": _inner}

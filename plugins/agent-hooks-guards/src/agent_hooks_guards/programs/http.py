@@ -161,7 +161,7 @@ class Request:
                 noting.receive(url, method=method)
 
 
-def _client(noting: Noting) -> None:
+def client(noting: Noting) -> None:
     """Note the request of a client whose options have declared roles."""
     request = Request(noting, declarations().get(noting.command.name)["request"])
     request.gather()
@@ -219,7 +219,8 @@ _METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PURG
 _HTTPIE_ITEM = re.compile(r"[^:=@]*(:=@|=@|:=|==|=|@|:)([^;]*)")
 
 
-def _httpie(noting: Noting) -> None:
+def httpie(noting: Noting) -> None:
+    """Note the request of ``http`` and ``xh``."""
     options = noting.options
     request = Request(noting, {"logins": "-a|--auth"})
     request.gather()
@@ -252,7 +253,7 @@ def _httpie(noting: Noting) -> None:
         noting.file("write", target or _remote_name(url_of(url)), labels=COMES)
 
 
-def _objects(noting: Noting) -> None:
+def objects(noting: Noting) -> None:
     """Clients of object stores: URLs name objects, paths name files."""
     options = noting.options
     for value in noting.values("--endpoint-url"):
@@ -283,7 +284,7 @@ def _objects(noting: Noting) -> None:
                 noting.file("delete", path, recursive=recursive)
 
 
-def _forge(noting: Noting) -> None:
+def forge(noting: Noting) -> None:
     """``gh`` and ``glab``."""
     options = noting.options
     host = "gitlab.com" if noting.command.program == "glab" else "github.com"
@@ -307,17 +308,8 @@ def _forge(noting: Noting) -> None:
             noting.send(f"https://{host}", labels=labels, sources=files)
 
 
-def _run_by_gh(command: Command, options: Options) -> list[Inner]:
+def run_by_gh(command: Command, options: Options) -> list[Inner]:
     """``gh alias set name text``."""
     if options.subcommand != ("alias", "set") or len(options.operands) < 2:
         return []
     return alias("gh", argument(command, options.operands[1]), is_line=options.has("-s|--shell"))
-
-
-EFFECTS = {
-    **dict.fromkeys(("curl", "wget", "aria2c", "yt-dlp", "lynx", "ab"), _client),
-    **dict.fromkeys(("http", "xh"), _httpie),
-    **dict.fromkeys(("aws", "az", "gsutil", "gcloud", "s3cmd"), _objects),
-    **dict.fromkeys(("gh", "glab"), _forge),
-}
-INNER = {"gh": _run_by_gh}

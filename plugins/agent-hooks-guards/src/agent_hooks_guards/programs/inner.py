@@ -15,19 +15,7 @@ from agent_hooks_guards.model.names import is_known
 from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .effects import handlers, select
-from .unwrapping import (
-    argument,
-    code,
-    file,
-    items,
-    joined,
-    joined_values,
-    part,
-    shell,
-    texts,
-    values_as_shell,
-    with_variables,
-)
+from .unwrapping import argument, code, file, items, joined, part, shell, shells, texts, values, with_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +28,10 @@ _RUNNING = frozenset(("runs", "also", "settings"))
 # `key=value`, or `key value` as ssh takes it.
 _SETTING = re.compile(r"\s*([^\s=]+)[\s=]+(.*)", re.DOTALL)
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
-# All other words in front of a selector are languages, or `sh`.
-_ARGUMENTS = frozenset(("argv", "command", "env", "package", "script"))
+# These take the arguments behind an option as a program with its own.
+_LISTED = frozenset(("argv", "command", "env", "package", "script"))
+# All other words in front of a selector are languages.
+_ARGUMENTS = _LISTED | {"sh"}
 # Names of a package's scripts where a command line may stand: `concurrently npm:test`.
 _SCRIPT_NAMES = ("npm:", "pnpm:", "yarn:", "bun:")
 # Extensions of scripts that package runners take in the place of a program.
@@ -71,7 +61,7 @@ def inner(command: Command) -> list[Inner]:
 @lru_cache(maxsize=4096)
 def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Handler], Entry | None]:
     """Return the functions and the declaration that tell the programs that a program runs."""
-    functions, entries = handlers(name, subcommand, "INNER")
+    functions, entries = handlers(name, subcommand, "inner")
     running = [entry for entry in entries if not _RUNNING.isdisjoint(entry)]
     return functions, running[-1] if running else None
 
@@ -130,40 +120,40 @@ def _alternative(command: Command, options: Options, text: str, label: str) -> l
         is_given = command.stdin is not None if selector == "input" else options.has(selector)
         return shell(Data(UNKNOWN), label) if is_given else []
     if language == "remote":
-        found = values_as_shell(command, options, selector, label)
+        found = shells(values(command, selector), label)
         for inner in found:
             inner.host = "remote"
         return found
     if selector == "input":
         return [Inner(language=language, label=label)] if command.stdin is not None else []
-    if selector[0] == "^":
-        return [
-            shell(data, label)[0] if language == "sh" else code(language, data, label)
-            for data in _attached(command, selector[1:])
-            if data.text.strip()
-        ]
     if selector.startswith("file"):
         return _files(command, options, language, selector[5:], label)
+    selected = _selected(command, options, language, selector)
+    if language in _ARGUMENTS:
+        return [inner for words in selected for inner in arguments(command, words, label, language)]
+    label = f"{label} {selector.partition('|')[0]}" if selector[0] == "-" else label
+    return [code(language, first, label, [each.text for each in rest]) for first, *rest in selected]
+
+
+def _selected(command: Command, options: Options, language: str, selector: str) -> list[list[Data]]:
+    """Return the arguments of each program, or each code with its arguments, that ``selector`` names."""
+    argv, operands = command.argv, options.operands
+    if selector[0] == "^":
+        return [[data] for data in _attached(command, selector[1:])]
     if selector == "each":
-        lines = [at for at in options.operands if not command.argv[at].startswith(_SCRIPT_NAMES)]
-        return [inner for at in lines for inner in shell(argument(command, at), label)]
-    if selector[:1] == "-" and selector != "--":
-        if language not in _ARGUMENTS:
-            return _values(command, options, language, selector, label)
-        if " " in selector:
-            return _program(command, options, selector, label)
+        return [[argument(command, at)] for at in operands if not argv[at].startswith(_SCRIPT_NAMES)]
+    if selector[0] == "-" and selector != "--" and (" " in selector or language not in _LISTED):
+        names, _, rest = selector.partition(" ")
+        given = values(command, names)
+        if rest:  # a program, and its arguments
+            return [[each, *items(command, _places(command, options, rest))] for each in given[-1:]]
+        if language == "sh":
+            return [[each] for each in given]
+        return [[joined(given, "\n"), *items(command, operands)]] if given else []
     places = _places(command, options, selector)
-    if not places:
-        return []
-    if language not in _ARGUMENTS and language != "sh":
-        return [code(language, argument(command, places[0]), label, [command.argv[at] for at in places[1:]])]
     if language == "sh" and selector.isdigit():
         places = places[:1]
-    if language == "env":
-        return with_variables(command, places, label)
-    if language == "script":
-        return _script(command, places, label)
-    return arguments(command, places, label, language)
+    return [items(command, places)] if places else []
 
 
 def _attached(command: Command, prefix: str) -> list[Data]:
@@ -181,21 +171,6 @@ def _files(command: Command, options: Options, language: str, names: str, label:
     return [file(language, operands[0], label, operands[1:])] if operands and operands[0] != "-" else []
 
 
-def _values(command: Command, options: Options, language: str, names: str, label: str) -> list[Inner]:
-    if language == "sh":
-        return values_as_shell(command, options, names, label)
-    text = joined_values(command, options, names)
-    operands = [command.argv[at] for at in options.operands]
-    return [code(language, text, f"{label} {names.partition('|')[0]}", operands)] if text is not None else []
-
-
-def _program(command: Command, options: Options, selector: str, label: str) -> list[Inner]:
-    """Return the program that an option names, with the operands as its arguments."""
-    names, _, selector = selector.partition(" ")
-    rest = items(command, _places(command, options, selector))
-    return [texts([part(command, text, at), *rest], label) for text, at in options.values(names)[-1:]]
-
-
 def _places(command: Command, options: Options, selector: str) -> list[int]:
     """Return the positions of the arguments that ``selector`` names."""
     argv = command.argv
@@ -209,42 +184,43 @@ def _places(command: Command, options: Options, selector: str) -> list[int]:
     return select(selector if selector == "*" else f"{selector.rstrip('+')}+", options.operands)
 
 
-def arguments(command: Command, places: list[int], label: str, language: str = "argv") -> list[Inner]:
-    """Return the program whose arguments are at ``places``, or the command line that they make.
+def arguments(command: Command, words: list[Data], label: str, language: str = "argv") -> list[Inner]:
+    """Return the program whose arguments are ``words``, or the command line that they make.
 
     Options that stand before the program are passed over, but for ``-c``, behind which a shell's text is.
     """
-    argv = command.argv
-    places = list(places)
-    if language == "sh" and argv[places[0]][:1] != "-":
-        return shell(joined(command, places), label)
-    while places and argv[places[0]][:1] == "-":
-        name = argv[places[0]]
-        if len(places) > 1 and (name == "--command" or (name[-1] == "c" and name[:2] != "--")):
-            return shell(argument(command, places[1]), label)
-        del places[0]
-    if not places:
+    if language == "env":
+        return with_variables(words, label)
+    if language == "script":
+        return _script(command, words, label)
+    if language == "sh" and words[0].text[:1] != "-":
+        return shell(joined(words), label)
+    while words and (name := words[0].text)[:1] == "-":
+        words = words[1:]
+        if words and (name == "--command" or (name[-1] == "c" and name[:2] != "--")):
+            return shell(words[0], label)
+    if not words:
         return []
-    if language == "sh" or (language == "command" and len(places) == 1):
-        return shell(joined(command, places), label)
+    if language == "sh" or (language == "command" and len(words) == 1):
+        return shell(joined(words), label)
     if language == "package":
-        return _script(command, places, label) or _package(command, places, label)
-    return [texts(items(command, places), label)]
+        return _script(command, words, label) or [_package(words, label)]
+    return [texts(words, label)]
 
 
-def _script(command: Command, places: list[int], label: str) -> list[Inner]:
+def _script(command: Command, words: list[Data], label: str) -> list[Inner]:
     """Return the script that a package runner is given in the place of a program."""
-    first, *rest = [command.argv[at] for at in places]
+    first, *rest = [each.text for each in words]
     language = _SCRIPTS.get(first.rpartition(".")[2], "") if "." in first else ""
     if language:
         return [file(language, first, label, rest)]
     return [Inner(language="python", label=label)] if first == "-" and command.stdin is not None else []
 
 
-def _package(command: Command, places: list[int], label: str) -> list[Inner]:
+def _package(words: list[Data], label: str) -> Inner:
     """Return the program of a package, whose name may have a version."""
-    first, *rest = items(command, places)
+    first, *rest = words
     at = first.text.rfind("@")
     if at > 0 and "/" not in first.text[at:]:
         first = Data(first.text[:at], first.labels)
-    return [texts([first, *rest], label)]
+    return texts([first, *rest], label)

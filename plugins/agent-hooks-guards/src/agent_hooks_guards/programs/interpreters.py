@@ -10,7 +10,7 @@ from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from .effects import inside
 from .files import pack, unpack
-from .unwrapping import argument, code, file, items, joined, joined_values, part, shell, texts, values_as_shell
+from .unwrapping import argument, code, file, items, joined, part, shell, shells, texts, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ def _script_or_input(command: Command, options: Options, language: str) -> list[
     return [Inner(language=language, label=command.name)] if command.stdin is not None else []
 
 
-def _python(command: Command, options: Options) -> list[Inner]:
+def python(command: Command, options: Options) -> list[Inner]:
     """``python -c code``, ``python -m module arguments``, ``python file arguments``."""
     label = command.name
     words = [command.argv[at] for at in options.operands]
-    for text, at in options.values("-c"):
-        return [code("python", part(command, text, at), f"{label} -c", ["-c", *words])]
+    for data in values(command, "-c"):
+        return [code("python", data, f"{label} -c", ["-c", *words])]
     for module, _ in options.values("-m"):
         return _module(command, module, options.operands)
     found = _script_or_input(command, options, "python")
@@ -73,9 +73,8 @@ def _module(command: Command, module: str, places: list[int]) -> list[Inner]:
         scripts = [at for at, text in enumerate(words) if text.endswith(".py")]
         return [file("python", words[at], label, words[at + 1 :]) for at in scripts[:1]]
     if module == "timeit":
-        statements = [at for at in places if command.argv[at][:1] != "-"]
-        lines = "\n".join([command.argv[at] for at in statements])
-        return [code("python", Data(lines, joined(command, statements).labels), label)] if statements else []
+        statements = [each for each in items(command, places) if each.text[:1] != "-"]
+        return [code("python", joined(statements, "\n"), label)] if statements else []
     program = _PROGRAMS.get(module, module)
     if program in declarations().entries:
         return [texts([Data(program), *items(command, places)], "python -m")]
@@ -83,7 +82,7 @@ def _module(command: Command, module: str, places: list[int]) -> list[Inner]:
     return [Inner(language="python", path=path, arguments=words, label="python -m")] if "." not in module else []
 
 
-def _effects_of_python(noting: Noting) -> None:
+def effects_of_python(noting: Noting) -> None:
     """``python -m zipfile -e archive folder``, ``python -m tarfile``, ``python -m json.tool source target``."""
     module = noting.options.value("-m")
     words = noting.operands()
@@ -98,7 +97,7 @@ def _effects_of_python(noting: Noting) -> None:
             pack(noting, archive, rest)
 
 
-def _node(command: Command, options: Options) -> list[Inner]:
+def node(command: Command, options: Options) -> list[Inner]:
     """``node -e code``, ``node -r file``, ``node file``."""
     found: list[Inner] = []
     for text, at in options.values("-r|--require|--import|--loader|--experimental-loader"):
@@ -107,10 +106,10 @@ def _node(command: Command, options: Options) -> list[Inner]:
         elif text.startswith(("https://", "http://", "/", ".", "~")) or text.endswith((".js", ".cjs", ".mjs")):
             found.append(file("node", text, "node --require"))
     words = [command.argv[at] for at in options.operands]
-    for text, at in options.values("-e|--eval"):
-        found.append(code("node", part(command, text, at), f"{command.name} -e", words))
-    for text, at in options.values("-p|-pe|--print"):
-        found.append(code("node", part(command, f"console.log({text})", at), f"{command.name} -p", words))
+    found += [code("node", data, f"{command.name} -e", words) for data in values(command, "-e|--eval")]
+    for data in values(command, "-p|-pe|--print"):
+        shown = Data(f"console.log({data.text})", data.labels)
+        found.append(code("node", shown, f"{command.name} -p", words))
     if options.has("-e|-p|-pe|--eval|--print|--test|--run|-c|--check"):
         return found
     if words[:1] in (["inspect"], ["debug"]):
@@ -118,13 +117,13 @@ def _node(command: Command, options: Options) -> list[Inner]:
     return found + _script_or_input(command, options, "node")
 
 
-def _perl(command: Command, options: Options) -> list[Inner]:
+def perl(command: Command, options: Options) -> list[Inner]:
     """``perl -e code``, ``-Mmodule``, ``perl file``; ``ruby`` takes the same options."""
     language = "perl" if command.name.startswith("perl") else "ruby"
     uses = "".join([f"use {text.partition('=')[0]};\n" for text, _ in options.values("-M|-m")])
-    given = joined_values(command, options, "-e|-E" if language == "perl" else "-e")
-    if given is not None:
+    if lines := values(command, "-e|-E" if language == "perl" else "-e"):
         words = [command.argv[at] for at in options.operands]
+        given = joined(lines, "\n")
         text = uses + _for_each_line(options, given.text, language)
         return [code(language, Data(text, given.labels), f"{command.name} -e", words)]
     found = [code("perl", Data(uses), "perl -M")] if any(letter in uses for letter in "(`'\"") else []
@@ -140,16 +139,16 @@ def _for_each_line(options: Options, text: str, language: str) -> str:
     return f"{begin}{text}{shown if options.has('-p') else chr(10)}"
 
 
-def _awk(command: Command, options: Options) -> list[Inner]:
+def awk(command: Command, options: Options) -> list[Inner]:
     """``awk code files``, ``awk -f file``."""
     words = [command.argv[at] for at in options.operands]
     found = [file("awk", path, command.name) for path, _ in options.values("-f|--file|-E|--exec|-i|--include")]
-    given = joined_values(command, options, "-e|--source")
-    if given is None and not found and words:
-        given = argument(command, options.operands[0])
-        words = words[1:]
-    if given is None:
+    lines = values(command, "-e|--source")
+    if not lines and not found and words:
+        lines, words = [argument(command, options.operands[0])], words[1:]
+    if not lines:
         return found
+    given = joined(lines, "\n")
     program = given.text
     variables = [text.partition("=")[::2] for text, _ in options.values("-v|--assign")]
     for name, data in command.assignments.items():
@@ -162,13 +161,13 @@ def _awk(command: Command, options: Options) -> list[Inner]:
     return [*found, code("awk", Data(program, given.labels), command.name, words)]
 
 
-def _vim(command: Command, options: Options) -> list[Inner]:
+def vim(command: Command, options: Options) -> list[Inner]:
     """``vim -c code``, ``vim +code``, ``vim -S file``, ``ex -s <file``."""
     label = command.name
-    given = options.values("-c|--cmd|--remote-expr|--remote-send")
+    given = values(command, "-c|--cmd|--remote-expr|--remote-send")
     argv = command.argv
-    given += [(text[1:], at) for at, text in enumerate(argv) if text[:1] == "+" and not text[1:].isdigit()]
-    found = [code("vim", part(command, text, at), f"{label} -c") for text, at in given if text and text[0] != "/"]
+    given += [part(command, text[1:], at) for at, text in enumerate(argv) if text[:1] == "+" and not text[1:].isdigit()]
+    found = [code("vim", data, f"{label} -c") for data in given if data.text and data.text[0] != "/"]
     scripts = [path for path, _ in options.values("-S|-u") if path not in {"NONE", "NORC", "DEFAULTS"}]
     is_line_editor = label == "ex" or options.has("-e|-E")
     if options.has("-s") and not is_line_editor:  # keys to type, from a file
@@ -179,7 +178,7 @@ def _vim(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def _effects_of_vim(noting: Noting) -> None:
+def effects_of_vim(noting: Noting) -> None:
     """``vim -c wq file``: a file that is only opened is a person's to write."""
     given = noting.values("-c|--cmd") + [word[1:] for word in noting.command.argv[1:] if word[:1] == "+"]
     saves = noting.command.name == "ex" or any(map(_SAVING.search, given))
@@ -189,18 +188,18 @@ def _effects_of_vim(noting: Noting) -> None:
             noting.file("write", path)
 
 
-def _edits_in_place(noting: Noting) -> None:
+def edits_in_place(noting: Noting) -> None:
     """``perl -i -pe code files``: without ``-i``, only the code knows the purpose of the operands."""
     if noting.options.has("-i"):
         for path in noting.operands(0 if noting.options.has("-e|-E") else 1):
             noting.file("write", path)
 
 
-def _make(command: Command, options: Options) -> list[Inner]:
+def make(command: Command, options: Options) -> list[Inner]:
     """``make -f file``, ``--eval text``, variables with programs; else the makefile of the folder."""
     argv = command.argv
     goals = [argv[at] for at in options.operands]
-    found = [code("make", part(command, text, at), "make --eval", goals) for text, at in options.values("-E|--eval")]
+    found = [code("make", data, "make --eval", goals) for data in values(command, "-E|--eval")]
     for at in options.operands:
         name, equals, value = argv[at].partition("=")
         if name == "SHELL" and value:
@@ -220,10 +219,10 @@ def _make(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def _gdb(command: Command, options: Options) -> list[Inner]:
+def gdb(command: Command, options: Options) -> list[Inner]:
     """``gdb -ex 'shell line'``, ``lldb -o``, and the program that is debugged."""
     names = "-ex|-iex|-eval-command|-init-eval-command|-o|-O|-k|--one-line|--one-line-before-file|--one-line-on-crash"
-    given = [part(command, text, at) for text, at in options.values(names)]
+    given = values(command, names)
     if command.stdin is not None:
         given += [Data(line, command.stdin.labels) for line in command.stdin.text.splitlines()]
     found = [inner for data in given for inner in _command_of_gdb(data)]
@@ -244,24 +243,10 @@ def _command_of_gdb(data: Data) -> list[Inner]:
     return shell(Data(UNKNOWN, data.labels), "gdb") if text.startswith(_CODE_OF_GDB) else []
 
 
-def _statements(command: Command, options: Options) -> list[Inner]:
+def database_client(command: Command, options: Options) -> list[Inner]:
     """``!`` of psql, ``system`` of mysql, ``.shell`` of sqlite3."""
     from .sql.statements import programs
 
     labels = command.labels_of().union(command.stdin.labels if command.stdin else ())
-    found = values_as_shell(command, options, "--pager", command.name) if command.name == "mysql" else []
-    return found + [each for text in programs(command, options) for each in shell(Data(text, labels), command.name)]
-
-
-EFFECTS = {"vim": _effects_of_vim, "python": _effects_of_python, "perl": _edits_in_place, "ruby": _edits_in_place}
-INNER = {
-    "python": _python,
-    "node": _node,
-    "perl": _perl,
-    "ruby": _perl,
-    "awk": _awk,
-    "vim": _vim,
-    "make": _make,
-    **dict.fromkeys(("gdb", "lldb"), _gdb),
-    **dict.fromkeys(("psql", "mysql", "sqlite3", "duckdb", "sqlcmd"), _statements),
-}
+    found = values(command, "--pager") if command.name == "mysql" else []
+    return shells([*found, *(Data(text, labels) for text in programs(command, options))], command.name)

@@ -136,7 +136,8 @@ def behind_start(options: Options) -> str:
     return "/" if options.has("-H|-L|-follow") else ""
 
 
-def _effects(noting: Noting) -> None:
+def find_effects(noting: Noting) -> None:
+    """Note the files that ``find`` deletes and writes."""
     for name, value, reach in reaches(noting.options):
         if name == "-delete":
             for start in noting.operands() or ["."]:
@@ -150,7 +151,7 @@ def _effects(noting: Noting) -> None:
             noting.file("write", value or "")
 
 
-def _inner(command: Command, options: Options) -> list[Inner]:
+def find(command: Command, options: Options) -> list[Inner]:
     """``find folder tests -exec arguments ;``."""
     found: list[Inner] = []
     end = behind_start(options)
@@ -199,7 +200,7 @@ def _filled(command: Command, places: list[int], item: Data, label: str) -> Inne
     return texts(made, label)
 
 
-def _fd(command: Command, options: Options) -> list[Inner]:
+def fd(command: Command, options: Options) -> list[Inner]:
     """``fd pattern folder -x arguments``: all arguments behind ``-x`` up to ``;``."""
     argv = command.argv
     found: list[Inner] = []
@@ -232,7 +233,7 @@ def _glob_of_fd(pattern: str, options: Options) -> str:
     return ("" if pattern[:1] == "^" else "*") + plain + ("" if pattern[-1:] == "$" else "*")
 
 
-def _xargs(command: Command, options: Options) -> list[Inner]:
+def xargs(command: Command, options: Options) -> list[Inner]:
     """``xargs arguments``, with the items of the input behind them, or in the place of ``{}``."""
     own = items(command, options.operands)
     if not own:
@@ -276,10 +277,10 @@ def _items(text: str, options: Options, *, by_line: bool) -> list[str]:
     return [item for item in found if item]
 
 
-def _parallel(command: Command, options: Options) -> list[Inner]:
+def parallel(command: Command, options: Options) -> list[Inner]:
     """``parallel arguments ::: items``: a shell runs the arguments with an item, or the items alone."""
     own, lists = _arguments_and_items(command, options)
-    template = joined(command, own)
+    template = joined(items(command, own))
     if not lists and not options.has("--semaphore|--pipe|--pipepart|--pipe-part") and command.name != "sem":
         data = command.stdin if command.stdin is not None else Data(UNKNOWN)
         lines = data.text.split("\0" if options.has("-0|--null") else "\n")
@@ -322,7 +323,3 @@ def _with_items(template: Data, items: list[Data]) -> Data:
     if text == template.text:
         text = f"{text} {' '.join(shown)}"
     return Data(text.replace("{#}", "1").replace("{%}", "1"), labels)
-
-
-EFFECTS = {"find": _effects}
-INNER = {"find": _inner, "fd": _fd, "xargs": _xargs, "parallel": _parallel, "sem": _parallel}

@@ -7,7 +7,7 @@ import re
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .unwrapping import argument, code, items, joined, part, shell, split, texts, with_variables
+from .unwrapping import argument, code, items, joined, part, shell, split, texts, values, with_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _VALUED = {
 _KEYS = {**dict.fromkeys(("Enter", "C-m", "C-j", "KPEnter", "C-c", "C-u"), "\n"), "Space": " ", "Tab": "\t"}
 
 
-def _posix(command: Command, options: Options) -> list[Inner]:
+def posix(command: Command, options: Options) -> list[Inner]:
     """``sh -c line name arguments``, ``sh file arguments``, ``sh <file``."""
     label = command.name
     if options.has("-n") and label != "xonsh":
@@ -50,23 +50,23 @@ def _posix(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def _powershell(command: Command, options: Options) -> list[Inner]:
+def powershell(command: Command, options: Options) -> list[Inner]:
     """``pwsh -Command text``, ``-EncodedCommand base64``, ``-File path``."""
     label = command.name
     operands = options.operands
-    for text, at in options.values("-encodedcommand|-e|-ec|-en|-enc"):
-        return [code("powershell", part(command, _decoded(text), at), label)]
+    for data in values(command, "-encodedcommand|-e|-ec|-en|-enc"):
+        return [code("powershell", Data(_decoded(data.text), data.labels), label)]
     given = options.values("-command|-c|-commandwithargs|-cwa")
     files = options.values("-file|-f")
     first = command.argv[operands[0]] if operands else ""
     path = files[-1][0] if files else first if first.lower().endswith(".ps1") and label == "pwsh" else ""
     if given and given[-1][0] != "-":
-        return [code("powershell", joined(command, [given[-1][1], *operands]), label)]
+        return [code("powershell", joined(items(command, [given[-1][1], *operands])), label)]
     if path and path != "-":
         arguments = [command.argv[at] for at in operands] if files else []
         return [Inner(language="powershell", path=path, arguments=arguments, label=label)]
     if operands and not given and not files:
-        return [code("powershell", joined(command, operands), label)]
+        return [code("powershell", joined(items(command, operands)), label)]
     return [Inner(language="powershell", label=label)] if command.stdin is not None else []
 
 
@@ -82,11 +82,11 @@ def _decoded(text: str) -> str:
         return UNKNOWN
 
 
-def _cmd(command: Command, _options: Options) -> list[Inner]:
+def cmd(command: Command, _options: Options) -> list[Inner]:
     """``cmd /c line``."""
     for at, text in enumerate(command.argv[1:], 1):
         if text[:2].lower() in {"/c", "/k", "/r"}:
-            data = joined(command, range(at + 1, len(command.argv)))
+            data = joined(items(command, range(at + 1, len(command.argv))))
             attached = text[2:].strip()
             labels = data.labels | command.labels.get(at, NO_LABELS)
             data = Data(f"{attached} {data.text}".strip(), labels)
@@ -96,7 +96,7 @@ def _cmd(command: Command, _options: Options) -> list[Inner]:
     return [Inner(language="cmd", label="cmd")] if command.stdin is not None else []
 
 
-def _env(command: Command, options: Options) -> list[Inner]:
+def env(command: Command, options: Options) -> list[Inner]:
     """``env options NAME=value arguments``; ``-S`` puts the arguments of a text in front."""
     assignments = {value: NOTHING for value, _ in options.values("-u|--unset")}
     places = options.operands
@@ -110,7 +110,7 @@ def _env(command: Command, options: Options) -> list[Inner]:
         inner = texts([Data("env"), *own, *items(command, places)], "env")
         inner.assignments = assignments
         return [inner]
-    found = with_variables(command, places, "env")
+    found = with_variables(items(command, places), "env")
     for inner in found:
         inner.assignments = {**assignments, **inner.assignments}
         inner.clears_environment = clears
@@ -118,7 +118,7 @@ def _env(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def _tmux(command: Command, options: Options) -> list[Inner]:
+def tmux(command: Command, options: Options) -> list[Inner]:
     """Return the programs of commands of tmux with ``;`` between them."""
     found: list[Inner] = []
     words: list[Data] = []
@@ -149,12 +149,3 @@ def _behind_options(words: list[Data], valued: str) -> list[Data]:
     while at < len(words) and words[at].text[:1] == "-":
         at += 2 if words[at].text[-1] in valued else 1
     return words[at:]
-
-
-INNER = {
-    "bash": _posix,
-    "pwsh": _powershell,
-    "cmd": _cmd,
-    "env": _env,
-    "tmux": _tmux,
-}

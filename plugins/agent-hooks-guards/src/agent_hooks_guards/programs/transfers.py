@@ -9,7 +9,7 @@ from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, REMOTE, UNKNO
 from agent_hooks_guards.places.credentials import as_login, is_carried
 
 from .effects import COMES, STREAMS, inside, is_folder, is_remote, last_name, url_of
-from .unwrapping import items, joined, part, shell, texts, values_as_shell
+from .unwrapping import items, joined, part, shell, shells, texts, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ _STARTED = {name: name for name in "curl flyway helm kubectl liquibase mc rclone
 _STARTED |= {"aws-cli": "aws", "opentofu": "tofu"}
 
 
-def _ssh(noting: Noting) -> None:
+def ssh(noting: Noting) -> None:
+    """Note the connection of ``ssh``."""
     words = noting.operands()
     if words:
         # Credentials in the command line of the other machine have a rule of their own.
@@ -59,11 +60,11 @@ def _note_hops(noting: Noting) -> None:
             noting.receive(":".join(parts[-2:]))
 
 
-def _run_by_ssh(command: Command, options: Options) -> list[Inner]:
+def run_by_ssh(command: Command, options: Options) -> list[Inner]:
     """Return the command line behind the host, which a shell there runs; without one that shell reads the input."""
     if options.has("-V|-Q|-G|-s") or options.value("-O") is not None:
         return []
-    found = shell(joined(command, options.operands[1:]), "ssh")
+    found = shell(joined(items(command, options.operands[1:])), "ssh")
     if not found and options.operands and command.stdin is not None and not options.has("-N|-W|-n|-f"):
         found = [Inner(language="sh", label="ssh")]
     host = command.argv[options.operands[0]] if options.operands else ""
@@ -73,12 +74,12 @@ def _run_by_ssh(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def _run_by_clients(command: Command, options: Options) -> list[Inner]:
+def run_by_clients(command: Command, _options: Options) -> list[Inner]:
     """Return the lines for ``sftp`` and the like that begin with ``!``."""
-    given = [part(command, text, at) for text, at in options.values("-e|-c|--command")]
-    given += [command.stdin] if command.stdin is not None else []
-    lines = [Data(line, data.labels) for data in given for line in _ESCAPED_LINE.findall(data.text)]
-    return [inner for line in lines for inner in shell(line, command.name)]
+    given = values(command, "-e|-c|--command") + ([command.stdin] if command.stdin is not None else [])
+    return shells(
+        [Data(line, data.labels) for data in given for line in _ESCAPED_LINE.findall(data.text)], command.name
+    )
 
 
 def _url(word: str) -> str:
@@ -124,12 +125,14 @@ def is_away(word: str) -> bool:
     return is_remote(word) or "://" in word
 
 
-def _scp(noting: Noting) -> None:
+def scp(noting: Noting) -> None:
+    """Note the files that ``scp`` copies."""
     transfer(noting, noting.operands(), recursive=noting.options.has("-r"))
     _note_hops(noting)
 
 
-def _rsync(noting: Noting) -> None:
+def rsync(noting: Noting) -> None:
+    """Note the files that ``rsync`` copies and deletes."""
     options = noting.options
     words = noting.operands()
     if not options.has("-n|--dry-run|--list-only"):
@@ -141,7 +144,8 @@ def _rsync(noting: Noting) -> None:
                 noting.file("delete", word, recursive=True)
 
 
-def _ftp(noting: Noting) -> None:
+def ftp(noting: Noting) -> None:
+    """Note the files that ``sftp`` and the like transfer."""
     words = noting.operands()
     address = words[0] if words else UNKNOWN
     if noting.command.program == "sftp":
@@ -168,7 +172,8 @@ def _note_script(noting: Noting, address: str, text: str) -> None:
             noting.file("write", words[1] if len(words) > 1 else last_name(words[0]), labels=COMES)
 
 
-def _rclone(noting: Noting) -> None:
+def rclone(noting: Noting) -> None:
+    """Note the files that ``rclone`` copies and deletes."""
     action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
     deleted: list[str] = []
     if noting.options.has("-n|--dry-run"):
@@ -185,19 +190,22 @@ def _rclone(noting: Noting) -> None:
             noting.file("delete", word, recursive=True)
 
 
-def _copy_key(noting: Noting) -> None:
+def copy_key(noting: Noting) -> None:
+    """Note the key that ``ssh-copy-id`` sends."""
     for word in noting.operands()[:1]:
         noting.send(url_of(word, "ssh"), sources=noting.values("-i"))
 
 
-def _generate_key(noting: Noting) -> None:
+def generate_key(noting: Noting) -> None:
+    """Note the files of ``ssh-keygen``."""
     name = noting.options.value("-f") or ""
     kind = "read" if noting.options.has("-y|-l|-e|-B|-F|-i|-H") else "write"
     for each in (name, f"{name}.pub") if name and kind == "write" else (name,):
         noting.file(kind, each)
 
 
-def _netcat(noting: Noting) -> None:
+def netcat(noting: Noting) -> None:
+    """Note the connection of ``nc``."""
     options = noting.options
     words = noting.operands()
     noting.proxies += noting.values("-x|--proxy")
@@ -212,7 +220,8 @@ def _netcat(noting: Noting) -> None:
             noting.connect(address)
 
 
-def _socat(noting: Noting) -> None:
+def socat(noting: Noting) -> None:
+    """Note the files and connections of ``socat``."""
     sources = []
     addresses = []
     one_way = noting.options.has("-u")  # from the first address to the second only
@@ -240,13 +249,14 @@ def _socat(noting: Noting) -> None:
         noting.effects[-1].files = tuple([noting.path(source) for source in sources])
 
 
-def _openssl(noting: Noting) -> None:
+def openssl(noting: Noting) -> None:
+    """Note the connection of ``openssl s_client``."""
     if "s_client" in noting.command.argv[1:2]:
         noting.proxies += noting.values("-proxy")
         noting.connect(noting.options.value("-connect|-host") or UNKNOWN)
 
 
-def _client(noting: Noting) -> None:
+def client(noting: Noting) -> None:
     """A client that connects to its first operand: ``telnet``, ``websocat``, ``grpcurl``."""
     program, words = noting.command.program, noting.operands()
     words = noting.values("-c|--connect") if program == "wscat" else words[: 2 if program == "telnet" else 1]
@@ -256,13 +266,13 @@ def _client(noting: Noting) -> None:
         noting.connect(":".join(words))
 
 
-def _docker(command: Command, options: Options) -> list[Inner]:
+def docker(command: Command, options: Options) -> list[Inner]:
     """``docker run image arguments``, ``docker exec container arguments``, also of compose, podman and nerdctl."""
     name = options.subcommand[-1] if options.subcommand else ""
     if name not in {"run", "exec", "create", "debug"}:
         return []
     label = f"docker {name}"
-    found = _started(command, options, name, label) + values_as_shell(command, options, "--health-cmd", label)
+    found = _started(command, options, name, label) + shells(values(command, "--health-cmd"), label)
     mounts = _mounts(options)
     for inner in found:
         inner.host = "container"
@@ -307,7 +317,7 @@ def _mounts(options: Options) -> list[tuple[str, str]]:
     return [each for each in found if each[0][:1] in {"/", "~", "$", ".", UNKNOWN} and each[1][:1] == "/"]
 
 
-def _container_effects(noting: Noting) -> None:
+def container_effects(noting: Noting) -> None:
     """``docker login``, ``docker cp``, ``kubectl cp``: of a copy, one side is in the container."""
     words = noting.operands()
     subcommand = noting.options.subcommand[-1:]
@@ -320,28 +330,3 @@ def _container_effects(noting: Noting) -> None:
             arrive(noting, words[0], words[1], frozenset((REMOTE,)), recursive=True)
         else:
             noting.file("read", words[0], recursive=True)
-
-
-EFFECTS = {
-    **dict.fromkeys(("docker", "docker compose", "kubectl"), _container_effects),
-    "ssh": _ssh,
-    "autossh": _ssh,
-    "mosh": _ssh,
-    "scp": _scp,
-    "rsync": _rsync,
-    **dict.fromkeys("sftp ftp lftp smbclient".split(), _ftp),
-    "rclone": _rclone,
-    "ssh-copy-id": _copy_key,
-    "ssh-keygen": _generate_key,
-    "nc": _netcat,
-    "socat": _socat,
-    "openssl": _openssl,
-    **dict.fromkeys("telnet websocat wscat grpcurl".split(), _client),
-}
-INNER = {
-    "docker": _docker,
-    "docker compose": _docker,
-    "ssh": _run_by_ssh,
-    "autossh": _run_by_ssh,
-    **dict.fromkeys("sftp ftp lftp smbclient".split(), _run_by_clients),
-}

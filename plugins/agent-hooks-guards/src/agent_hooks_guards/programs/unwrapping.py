@@ -43,10 +43,15 @@ def items(command: Command, places: Iterable[int]) -> list[Data]:
     return [argument(command, at) for at in places]
 
 
-def joined(command: Command, places: Iterable[int]) -> Data:
-    """Return arguments joined by blanks, as ``eval`` and ``ssh`` do."""
-    data = items(command, places)
-    return Data(" ".join([each.text for each in data]), NO_LABELS.union(*(each.labels for each in data)))
+def values(command: Command, names: str) -> list[Data]:
+    """Return the values of options, with their labels."""
+    return [part(command, text, at) for text, at in command.options.values(names)]
+
+
+def joined(parts: Iterable[Data], between: str = " ") -> Data:
+    """Return the parts as one value: arguments joined by blanks, as ``eval`` and ``ssh`` do."""
+    parts = list(parts)
+    return Data(between.join([part.text for part in parts]), NO_LABELS.union(*(part.labels for part in parts)))
 
 
 def shell(code: Data, label: str) -> list[Inner]:
@@ -66,9 +71,9 @@ def file(language: str, path: str, label: str, given: Iterable[str] = ()) -> Inn
     return Inner(language=language, path=path, arguments=list(given), label=label)
 
 
-def values_as_shell(command: Command, options: Options, names: str, label: str) -> list[Inner]:
-    """Return the values of options that a shell runs."""
-    return [each for text, at in options.values(names) for each in shell(part(command, text, at), label)]
+def shells(codes: Iterable[Data], label: str) -> list[Inner]:
+    """Return command lines, each for a shell."""
+    return [each for code in codes for each in shell(code, label)]
 
 
 def texts(data: Iterable[Data], label: str) -> Inner:
@@ -76,13 +81,6 @@ def texts(data: Iterable[Data], label: str) -> Inner:
     words = list(data)
     labels = {at: word.labels for at, word in enumerate(words) if word.labels}
     return Inner(argv=[word.text for word in words], labels=labels, label=label)
-
-
-def joined_values(command: Command, options: Options, names: str) -> Data | None:
-    """Return the values of options, one line each; None if there are none."""
-    values = options.values(names)
-    labels = NO_LABELS.union(*(command.labels.get(at, NO_LABELS) for _, at in values))
-    return Data("\n".join([text for text, _ in values]), labels) if values else None
 
 
 def alias(program: str, data: Data, *, is_line: bool = False) -> list[Inner]:
@@ -93,14 +91,14 @@ def alias(program: str, data: Data, *, is_line: bool = False) -> list[Inner]:
     return [texts([Data(text, data.labels) for text in (program, *own)], f"{program} alias")] if own else []
 
 
-def with_variables(command: Command, places: list[int], label: str) -> list[Inner]:
-    """Return the program at ``places``, in front of which variables may be set for it."""
+def with_variables(words: list[Data], label: str) -> list[Inner]:
+    """Return the program of ``words``, in front of which variables may be set for it."""
     assignments: dict[str, Data] = {}
-    while places and command.argv[places[0]].find("=") > 0 and command.argv[places[0]][0] != "-":
-        name, _, value = command.argv[places[0]].partition("=")
-        assignments[name] = part(command, value, places[0])
-        places = places[1:]
-    found = [texts(items(command, places), label)] if places else []
+    while words and words[0].text.find("=") > 0 and words[0].text[0] != "-":
+        name, _, value = words[0].text.partition("=")
+        assignments[name] = Data(value, words[0].labels)
+        words = words[1:]
+    found = [texts(words, label)] if words else []
     for inner in found:
         inner.assignments = assignments
     return found
