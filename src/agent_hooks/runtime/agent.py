@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from inspect import signature
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.stack import HookStack
@@ -26,7 +27,6 @@ from .python_tools import toolset
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.registration import HookRegistration
@@ -128,13 +128,7 @@ class AgentRuntime:
         return self._with(driver=driver)
 
     def _with(self, **changes: Any) -> AgentRuntime:
-        same = {
-            name: getattr(self, name)
-            for name in (
-                "driver tools name agent_id session_id cwd project_dir scope parallel_tools max_steps policy store "
-                "skills defaults"
-            ).split()
-        }
+        same = {name: getattr(self, name) for name in signature(AgentRuntime).parameters if name != "hooks"}
         return AgentRuntime(**{**same, "hooks": self.interceptor, **changes})
 
     # -- running -----------------------------------------------------------------------------------------------------

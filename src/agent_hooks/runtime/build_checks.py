@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from logging import getLogger
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.engine.matchers import CompositeMatcher, ToolNameMatcher, compile_match, text_test
@@ -17,7 +17,6 @@ from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook

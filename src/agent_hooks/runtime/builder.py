@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from logging import getLogger
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.registration import HookRegistration, triggers
@@ -25,7 +25,6 @@ from .skill_activation import SessionSkills, skills_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Self
 
     from agent_hooks.engine.hooks import Ask
     from agent_hooks.engine.markers import Match

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.registration import HookRegistration, triggers
 from agent_hooks.errors import RunError
@@ -11,7 +11,6 @@ from agent_hooks.model.policy import SECURITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.markers import Match
@@ -42,8 +41,7 @@ def check_capability(capability: Any) -> AgentCapability:
     """Return ``capability`` if it is valid. Raises ``RunError`` naming the missing method."""
     if not callable(getattr(capability, "configure", None)) or isinstance(capability, type):
         raise RunError(f"{capability!r} is not a capability: give an object with configure(builder) -> builder.")
-    found: AgentCapability = capability
-    return found
+    return cast("AgentCapability", capability)
 
 
 def offered_capability(name: str, settings: Mapping[str, Any], manager: HookManager) -> AgentCapability:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, traceback_of
@@ -12,20 +11,18 @@ from agent_hooks.model.state import Message
 from agent_hooks.model.values import plain, written
 
 from .driver import ModelRequest
+from .log import logger
 from .messages import as_text, messages_of
 from .session_events import refusal
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-    from typing import Any, TypeAlias
 
     from agent_hooks.model.state import AgentState
 
     from .session_events import SessionEvents
 
     Compactor: TypeAlias = Callable[[tuple[Message, ...], str], str | Awaitable[str]]
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 # Finish reasons of incomplete responses.
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter"})

@@ -12,7 +12,6 @@ from agent_hooks.system.folders import state_dir, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from filelock import BaseFileLock
 
@@ -156,7 +155,13 @@ def _read(path: str, session_id: str) -> AgentState | None:
         try:
             record = json.loads(line)
             if number == 1:
-                _check_header(path, record, session_id)
+                if record["version"] != _VERSION:
+                    raise StoreError(f"{path} was written by another version of agent-hooks: update this one.")
+                if record["conversation"] != session_id:
+                    raise StoreError(
+                        f"{path} has the conversation of another session, whose id differs in upper and lower case "
+                        "only: use another id."
+                    )
             elif "message" in record:
                 messages.append(Message.from_dict(record["message"]))
             elif record["messages"] != len(messages):
@@ -175,16 +180,6 @@ def _damaged(path: str, number: int, why: str) -> StoreError:
         f"{path}:{number}: This line of the conversation is damaged ({why}). Put a copy of the file in its place, or "
         "move it away: the session then begins anew."
     )
-
-
-def _check_header(path: str, record: Any, session_id: str) -> None:
-    if record["version"] != _VERSION:
-        raise StoreError(f"{path} was written by another version of agent-hooks: update this one.")
-    if record["conversation"] != session_id:
-        raise StoreError(
-            f"{path} has the conversation of another session, whose id differs in upper and lower case only: use "
-            "another id."
-        )
 
 
 def _write(path: str, session_id: str, state: AgentState) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,11 +13,11 @@ from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.values import Value
 
 from .driver import ModelRequest, ModelResponse
+from .log import logger
 from .messages import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-    from typing import Any, TypeAlias
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.state import AgentState
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
 
     Verdict: TypeAlias = "Critique | bool | str | None"
     Critic: TypeAlias = Callable[[AgentState], Verdict | Awaitable[Verdict]]
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 _KEY = "critique"
 _EVALUATE = "critique:evaluate"

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HookMisuseError
@@ -16,7 +16,6 @@ from agent_hooks.model.state import AgentState, BegunCall
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Coroutine, Iterator
-    from typing import Any
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome

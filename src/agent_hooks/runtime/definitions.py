@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from fnmatch import fnmatchcase
 from logging import getLogger
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.registration import HookRegistration
@@ -22,7 +22,6 @@ from agent_hooks.sources.skills import register_agent
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-    from typing import Any
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.policy import HookPolicy

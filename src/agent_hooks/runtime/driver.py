@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from agent_hooks.errors import DriverError, RunError
 from agent_hooks.model.state import Message, Usage
@@ -11,7 +11,6 @@ from agent_hooks.model.values import FrozenDict, Value, freeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, ClassVar
 
 
 class ModelRequest(Value):
@@ -122,5 +121,4 @@ def check_driver(driver: Any) -> Driver:
         raise RunError("The agent has no driver: give it one with AgentBuilder().with_driver(...).")
     if not callable(getattr(driver, "respond", None)) or not isinstance(getattr(driver, "model", None), str):
         raise RunError(f"{driver!r} is not a driver: it needs `model`, a text, and `async def respond(request)`.")
-    found: Driver = driver
-    return found
+    return cast("Driver", driver)

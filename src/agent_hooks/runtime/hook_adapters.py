@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspect import Parameter, iscoroutinefunction, signature
-from typing import TYPE_CHECKING
+from inspect import Parameter, Signature, iscoroutinefunction, signature
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from agent_hooks.errors import RunError
 from agent_hooks.model.events import HookEvent
@@ -12,7 +12,6 @@ from agent_hooks.model.state import AgentState
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, Literal
 
     from agent_hooks.model.context import HookContext
 
@@ -68,12 +67,15 @@ class ProcessorHookAdapter(_Adapter):
         self.position = position
         self.event = HookEvent.parse(f"{position}_step")
         super().__init__(processor, _function_of(processor, "process", "processor"))
-        self._next = ((_unchanged_async if self._is_async else _unchanged),) if _takes_next(self._function) else ()
+        self._next: tuple[Any, ...] = ()
         self._can_process = None if self._function is processor else getattr(processor, "can_process", None)
         if _is_async(self._can_process):
             raise RunError(f"The processor {self.__name__}: can_process(state) must be a plain function.")
         try:
-            signature(self._function).bind(None, *self._next)
+            accepted = signature(self._function)
+            if _takes_next(accepted):
+                self._next = (_unchanged_async if self._is_async else _unchanged,)
+            accepted.bind(None, *self._next)
         except ValueError:  # a builtin without a signature
             return
         except TypeError as error:
@@ -162,18 +164,13 @@ def _function_of(adapted: Any, method: str, role: str) -> Callable[..., Any]:
         raise RunError(
             f"{adapted!r:.80} is no {role}: give an object with {method}(state), or a function of the state."
         )
-    function: Callable[..., Any] = found
-    return function
+    return cast("Callable[..., Any]", found)
 
 
-def _takes_next(process: Callable[..., Any]) -> bool:
-    """Whether ``process`` is middleware: it needs a second argument, or offers to take one called ``next``."""
-    try:
-        parameters = signature(process).parameters.values()
-    except ValueError:  # a builtin without a signature
-        return False
+def _takes_next(accepted: Signature) -> bool:
+    """Whether a processor is middleware: it needs a second argument, or offers to take one called ``next``."""
     ordinary = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-    second = [parameter for parameter in parameters if parameter.kind in ordinary][1:2]
+    second = [parameter for parameter in accepted.parameters.values() if parameter.kind in ordinary][1:2]
     return any(parameter.default is Parameter.empty or parameter.name == "next" for parameter in second)
 
 

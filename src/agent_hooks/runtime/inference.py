@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError
@@ -17,7 +17,6 @@ from .run_states import request_signal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Step, Suspended

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.manager import HookManager
@@ -16,7 +16,6 @@ from agent_hooks.model.policy import RANKS, strictest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from agent_hooks.engine.plan import Hook
     from agent_hooks.model.context import HookContext
@@ -56,8 +55,7 @@ def interceptor_of(hooks: Any) -> Interceptor:
     if isinstance(hooks, (HookManager, HookStack)):
         return hooks.hooks()
     if callable(getattr(hooks, "listens", None)) and callable(getattr(hooks, "dispatch", None)):
-        found: Interceptor = hooks
-        return found
+        return cast("Interceptor", hooks)
     raise RunError(
         f"{hooks!r} cannot intercept an agent's events: give Hooks, a HookManager, a HookStack, or an object with "
         "listens(event) and async dispatch(ctx)."

@@ -74,7 +74,9 @@ def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
     the driver of the agent that fires the event. Raises ``HandlerError`` with advice if there is no such model.
     """
     try:
-        chosen = model or _configured(preset) or (_available() if preset == FAST else None)
+        chosen = model or _configured(preset)
+        if chosen is None and preset == FAST:
+            chosen = next((each.model for each in _PROVIDERS if each.has_key and _is_installed(each.package)), None)
         if chosen is not None:
             return _driver(model_id(chosen))
     except (DriverError, RegistrationError, SettingsError) as error:
@@ -92,11 +94,6 @@ def _configured(preset: str) -> str | None:
     if chosen is None or (isinstance(chosen, str) and chosen.strip()):
         return chosen
     raise SettingsError(f"agent-hooks.toml: {TABLE}.{preset} must name a model, as in 'openai:gpt-6-luna'.")
-
-
-def _available() -> str | None:
-    """Return the small model of the first available provider."""
-    return next((each.model for each in _PROVIDERS if each.has_key and _is_installed(each.package)), None)
 
 
 def _is_installed(package: str) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
+from logging import DEBUG
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
@@ -16,6 +16,7 @@ from agent_hooks.model.tool_call import ErrorInfo
 from .current import Caller, acting_as, check_asyncio
 from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
+from .log import logger
 from .messages import hook_message, messages_from, with_cut_step
 from .pausing import WAITING, Paused, pause, remember
 from .run_states import (
@@ -35,15 +36,12 @@ from .tool_calls import ToolCalls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-    from typing import Any
 
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Suspended
 
     from .agent import AgentRuntime
     from .pausing import Resumption
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 _UNRELEASED = "Withheld: the run ended before this answer was let out."
 
@@ -351,7 +349,7 @@ class AgentRun:
     def note_failure(self, part: str, error: BaseException) -> None:
         """Record the type of an error for the log, and log its traceback at DEBUG; its message may hold values."""
         self.failures[f"{part}: {type(error).__name__}"] = None
-        if logger.isEnabledFor(logging.DEBUG):
+        if logger.isEnabledFor(DEBUG):
             logger.debug("agent_hooks: the run %s: %s: %s", self.state.execution_id, part, traceback_of(error))
 
     def note_interruption(self, *, is_cancelled: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
 from agent_hooks.model.state import Message
@@ -11,7 +11,6 @@ from agent_hooks.model.values import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Step

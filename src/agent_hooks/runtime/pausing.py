@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 from contextlib import contextmanager
 from inspect import iscoroutinefunction
 from itertools import zip_longest
 from secrets import token_urlsafe
 from time import time
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.suspension import Given, exact_text
@@ -20,19 +19,17 @@ from agent_hooks.model.outcome import BRINGS, PROCEED, Decision, HookOutcome, re
 from agent_hooks.model.state import Answered, StopSignal, Suspended
 from agent_hooks.model.values import plain, written
 
+from .log import logger
 from .messages import unfinished, with_cut_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.state import AgentState, Step
     from agent_hooks.model.tool_call import ToolExecution
 
     from .interceptors import Interceptor
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 # Decisions after which an operation waits, and those of answers to it.
 WAITING = (Decision.ASK, Decision.SUSPEND)
@@ -68,8 +65,7 @@ def check_store(store: Any) -> SuspensionStore:
             f"{store!r:.80} is no SuspensionStore: it needs increment(scope, key, by, limit=…) and read(scope, key), "
             "plain functions, not async."
         )
-    found: SuspensionStore = store
-    return found
+    return cast("SuspensionStore", store)
 
 
 class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step

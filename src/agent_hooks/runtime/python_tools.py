@@ -7,15 +7,13 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack, cast, get_type_hints, overload
 
 from agent_hooks.errors import ReadOnlyError, RunError, ToolArgumentsError
 from agent_hooks.model.tools import KIND_OF_NAME, KINDS, MAX_NAME_LENGTH, is_trusted_name
 from agent_hooks.model.values import FrozenDict, freeze, thaw
 
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from pydantic import TypeAdapter
     from pydantic_core import ErrorDetails
 
@@ -35,15 +33,6 @@ class Tool:
     Calling the tool calls the function without validation. Raises ``RunError`` for anything that cannot be a tool.
     """
 
-    function: Callable[..., Any]
-    name: str
-    kind: str
-    description: str
-    aliases: tuple[str, ...]
-    in_thread: bool
-    _arguments: Arguments | None
-    _place: str
-
     def __init__(
         self,
         function: Callable[..., Any],
@@ -62,16 +51,19 @@ class Tool:
             raise RunError(f"{short(function)} is no function; give a function, a bound method or a callable object.")
         named, base = (inner, inner) if inspect.isroutine(inner) else (type(inner), type(inner).__call__)
         base = getattr(base, "__func__", base)
-        name = name or str(getattr(named, "__name__", ""))
-        place = f"{getattr(named, '__module__', None) or 'builtins'}.{getattr(named, '__qualname__', name)}"
-        label = f"Tool {short(name)} ({place})"
+        functools.update_wrapper(self, named, updated=())
+        self.__wrapped__ = self.function = function
+        self.__doc__ = base.__doc__ or named.__doc__
+        self.name = name = name or str(getattr(named, "__name__", ""))
+        self._place = f"{getattr(named, '__module__', None) or 'builtins'}.{getattr(named, '__qualname__', name)}"
+        label = f"Tool {short(name)} ({self._place})"
         if not is_trusted_name(name):
             raise RunError(
                 f"{label} needs another name: 1 to {MAX_NAME_LENGTH} of A-Z a-z 0-9 _ . : / and -. "
                 "Give it one: tool(name=...)."
             )
-        kind = kind or KIND_OF_NAME.get(name, "other")
-        if kind not in KINDS:
+        self.kind = kind or KIND_OF_NAME.get(name, "other")
+        if self.kind not in KINDS:
             raise RunError(f"{label}: {kind!r} is not a kind of tool; use one of {', '.join(KINDS)}.")
         further: tuple[Any, ...] = (aliases,) if isinstance(aliases, str) else tuple(aliases)
         if not all(isinstance(alias, str) and is_trusted_name(alias) for alias in further):
@@ -80,25 +72,12 @@ class Tool:
             raise RunError(f"{label} is a generator, and a model needs a whole result: return a list instead.")
         if in_thread and inspect.iscoroutinefunction(base):
             raise RunError(f"{label} is async and cannot run in a thread: leave in_thread out, or make it a plain def.")
-        doc = base.__doc__ or named.__doc__
-        # Set through the instance's dict, because __setattr__ refuses; dunders as by functools.update_wrapper.
-        vars(self).update(
-            __module__=getattr(named, "__module__", None),
-            __name__=getattr(named, "__name__", name),
-            __qualname__=getattr(named, "__qualname__", name),
-            __doc__=doc,
-            __wrapped__=function,
-            function=function,
-            name=name,
-            kind=kind,
-            description=inspect.cleandoc(doc or "") if description is None else description,
-            aliases=further,
-            in_thread=in_thread,
-            _arguments=Arguments(function, base, label) if parameters is None else None,
-            _place=place,
-        )
+        self.aliases, self.in_thread = further, in_thread
+        self.description = inspect.cleandoc(self.__doc__ or "") if description is None else description
+        self._arguments = Arguments(function, base, label) if parameters is None else None
         if parameters is not None:
-            vars(self)["parameters"] = freeze(dict(parameters))
+            self.parameters = freeze(dict(parameters))
+        self._is_made = True
 
     @classmethod
     def of(cls, obj: Any) -> Tool:
@@ -157,8 +136,12 @@ class Tool:
         """Call the function without validation."""
         return self.function(*args, **kwargs)
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise ReadOnlyError(f"Tool.{name} is read-only; make another tool of the function: tool(function, {name}=...).")
+    def __setattr__(self, name: str, value: object) -> None:
+        if "_is_made" in vars(self):
+            raise ReadOnlyError(
+                f"Tool.{name} is read-only; make another tool of the function: tool(function, {name}=...)."
+            )
+        super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> NoReturn:
         raise ReadOnlyError(f"Tool.{name} is read-only.")
@@ -275,8 +258,7 @@ class Arguments:
         for name, definition in schema.get("$defs", {}).items():
             if definition.get("title") == name:
                 del definition["title"]
-        frozen: FrozenDict = freeze(schema)
-        return frozen
+        return cast("FrozenDict", freeze(schema))
 
     @functools.cached_property
     def _names(self) -> tuple[str, ...]:

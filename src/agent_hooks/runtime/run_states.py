@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks.errors import SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.policy import RANKS
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 
+from .log import logger
 from .messages import has_failed, messages_from
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from agent_hooks.errors import StopRunError
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 
     from .tool_calls import ToolCalls
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 # Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.
 _PLACED_ELSEWHERE = frozenset(

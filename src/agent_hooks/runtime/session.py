@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Mapping
 from contextlib import AsyncExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
@@ -19,6 +18,7 @@ from .compaction import Compaction, without_prompt
 from .conversations import FileConversations
 from .current import check_asyncio, in_own_loop
 from .interceptors import finished
+from .log import logger
 from .loop import AgentRun
 from .pausing import WAITING, Resumption, closed
 from .run_states import active_skill, with_skill
@@ -27,14 +27,11 @@ from .skill_activation import SessionSkills, skill_message, skills_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from typing import Any, Self
 
     from agent_hooks.model.outcome import HookOutcome
 
     from .compaction import Compactor
     from .conversations import ConversationStore
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 
 class SessionRunner(SessionEvents):
@@ -66,9 +63,7 @@ class SessionRunner(SessionEvents):
         compact_at_tokens: int | None = None,
         compactor: Compactor | None = None,
     ) -> None:
-        _check(agent, store, skills)
-        if not isinstance(session_id or "", str):
-            raise RunError(f"A session id is a text, not {session_id!r:.80}.")
+        _check(agent, store, skills, session_id)
         self.session_id = session_id or agent.session_id or os.urandom(8).hex()
         hooks = in_session(agent.interceptor, self.session_id)
         scope = agent.scope if scope is None else scope
@@ -389,8 +384,8 @@ class SessionRunner(SessionEvents):
         self.close_sync("other" if raised[0] is None else "error")
 
 
-def _check(agent: Any, store: Any, skills: Any) -> None:
-    """Raise ``RunError`` for an unsuitable agent, store or list of skills."""
+def _check(agent: Any, store: Any, skills: Any, session_id: Any) -> None:
+    """Raise ``RunError`` for an unsuitable agent, store, list of skills or id."""
     if not isinstance(agent, AgentRuntime):
         built = " Call build() on the builder." if callable(getattr(agent, "build", None)) else ""
         raise RunError(f"A session runs an AgentRuntime, not {agent!r:.80}.{built}")
@@ -399,3 +394,5 @@ def _check(agent: Any, store: Any, skills: Any) -> None:
         raise RunError(f"{store!r:.80} is no ConversationStore: it needs the async methods load, save and release.")
     if isinstance(skills, (str, os.PathLike, Skill)):
         raise RunError(f"skills is a list: SessionRunner(agent, skills=[{skills!r:.80}]).")
+    if not isinstance(session_id or "", str):
+        raise RunError(f"A session id is a text, not {session_id!r:.80}.")

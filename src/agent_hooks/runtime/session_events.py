@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import RefusedError, SuspensionError
 from agent_hooks.model.context import HookContext
@@ -14,20 +13,17 @@ from agent_hooks.system.store import MemoryStore
 
 from .current import Caller, acting_as, hooks_of, shared_fields
 from .interceptors import changed, checked_outcome, in_skill
+from .log import logger
 from .messages import messages_from
 from .pausing import WAITING, Resumption, pause, remember
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from agent_hooks.engine.hooks import Answer, Hooks
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Suspended, Usage
 
     from .agent import AgentRuntime
     from .interceptors import Interceptor
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 
 class SessionEvents:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks.errors import RunError, TrustError, did_you_mean
 from agent_hooks.formats.skill_files import SKILL_FILE
@@ -20,7 +20,6 @@ from .python_tools import Tool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.outcome import HookOutcome

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
 from agent_hooks.model.events import HookEvent
@@ -16,8 +16,6 @@ from .loop import AgentRun
 from .pausing import WAITING, Resumption, Waits, pause_for
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Suspended
 
@@ -151,8 +149,7 @@ class _Subagent:
         self.add_outcome(outcome)
         if outcome.blocks:
             raise SubagentDeniedError(f"Denied: {outcome.reason}")
-        changed: str = outcome._fields.get("task", task)
-        return changed
+        return cast("str", outcome._fields.get("task", task))
 
     async def after(self, task: str, state: AgentState) -> AgentState:
         """Return the state with the result as changed by the parent's hooks. Raises ``SubagentError``."""

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.engine.markers import hookimpl
@@ -20,7 +20,6 @@ from .session_events import notify
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import FileIO
-    from typing import TextIO
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.tool_call import ToolCall

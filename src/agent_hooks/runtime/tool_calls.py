@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError, SuspensionError
@@ -21,7 +21,6 @@ from .run_states import request_signal
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import BegunCall, Message, Suspended

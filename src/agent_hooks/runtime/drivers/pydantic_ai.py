@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import logging
 import sys
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from agent_hooks.errors import DriverError
 from agent_hooks.model.values import freeze, thaw
 from agent_hooks.runtime.current import CURRENT, count_usage
+from agent_hooks.runtime.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Self
 
     import pydantic_ai.messages
-    from pydantic_ai.models import Model, ModelRequestParameters
+    from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
     from agent_hooks.runtime.driver import ModelRequest, ModelResponse
-
-logger = logging.getLogger("agent_hooks.runtime")
 
 # The length of a provider's error message that is passed on, in characters.
 _MESSAGE_LIMIT = 300
@@ -85,7 +82,9 @@ class PydanticAIDriver:
         messages, settings = conversation(request), self._settings_for(model, request)
         try:
             async with model:
-                answer = await self._answer(model, messages, settings, parameters)
+                answer = await self._answer(
+                    model, messages, model_settings=settings, model_request_parameters=parameters
+                )
         except Exception as error:  # data from a provider may break its client in any way
             raise DriverError(_description(error, model.model_name)) from error
         try:
@@ -96,41 +95,37 @@ class PydanticAIDriver:
             raise
 
     async def _answer(
-        self,
-        model: Model,
-        messages: list[pydantic_ai.messages.ModelMessage],
-        settings: ModelSettings,
-        parameters: ModelRequestParameters,
+        self, model: Model, messages: list[pydantic_ai.messages.ModelMessage], **options: Any
     ) -> pydantic_ai.messages.ModelResponse:
         from pydantic_ai.direct import model_request, model_request_stream
+        from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
         # Requests of hooks are not streamed: they are no part of the answer.
         if self.on_text is None or not CURRENT.get().is_step:
-            return await model_request(model, messages, model_settings=settings, model_request_parameters=parameters)
-        options: Any = {"model_settings": settings, "model_request_parameters": parameters}
+            return await model_request(model, messages, **options)
         async with model_request_stream(model, messages, **options) as stream:
             async for event in stream:
-                if piece := _text_in(event):
-                    await _tell(self.on_text, piece)
+                match event:
+                    case PartStartEvent(part=TextPart(text)) | PartDeltaEvent(delta=TextPartDelta(text)) if text:
+                        await _tell(self.on_text, text)
         return stream.get()
 
     def _asked(self, name: str) -> Model:
         """Return the model called ``name``. Raises ``DriverError`` if it cannot be created."""
-        if name not in self._models:
-            self._models[name] = self._other(name)
-        return self._models[name]
-
-    def _other(self, name: str) -> Model:
+        if name in self._models:
+            return self._models[name]
         if self._provider or _names_provider(name):
-            return _inferred(name if _names_provider(name) else f"{self._provider}:{name}")
-        kind: Any = type(self._own)
-        try:
-            model: Model = kind(name, provider=self._own.provider, settings=self._own.settings)
-        except TypeError as error:
-            raise DriverError(
-                f"The model {name!r} cannot be asked through a {kind.__name__}: name it with its provider, as in "
-                "'openai:gpt-5'."
-            ) from error
+            model = _inferred(name if _names_provider(name) else f"{self._provider}:{name}")
+        else:
+            kind: Any = type(self._own)
+            try:
+                model = kind(name, provider=self._own.provider, settings=self._own.settings)
+            except TypeError as error:
+                raise DriverError(
+                    f"The model {name!r} cannot be asked through a {kind.__name__}: name it with its provider, as in "
+                    "'openai:gpt-5'."
+                ) from error
+        self._models[name] = model
         return model
 
     def _settings_for(self, model: Model, request: ModelRequest) -> ModelSettings:
@@ -179,16 +174,6 @@ def _settings_of_providers(model: Model) -> set[str]:
     everything = [value for name in (*names, type(model).__module__) for value in vars(sys.modules[name]).values()]
     tables: list[frozenset[str]] = [getattr(value, "__optional_keys__", frozenset()) for value in everything]
     return {key for keys in tables if keys >= ModelSettings.__optional_keys__ for key in keys}
-
-
-def _text_in(event: Any) -> str:
-    """Return the text in an event of a stream."""
-    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
-
-    match event:
-        case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
-            return str(text)
-    return ""
 
 
 async def _tell(on_text: Callable[[str], Any], piece: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -96,15 +97,10 @@ def _text(message: Message) -> str:
 
 def _answer(message: Message) -> ModelResponse | None:
     """Return an answer of the model to send back, None for an empty one."""
-    kept = message.metadata.get(KEPT)
-    text, calls = _text(message), list(message.tool_calls)
-    if kept is None:
-        parts: list[ModelResponsePart] = [TextPart(text)] if text else []
-        parts += [_call(call) for call in calls]
-        return ModelResponse(parts) if parts else None
+    kept = message.metadata.get(KEPT, {"parts": ()})
     try:
-        fields = {name: kept[name] for name in _OF_ANSWER if name in kept}
-        return ModelResponse(_with_kept(text, calls, kept["parts"]), **fields)
+        parts = _with_kept(_text(message), list(message.tool_calls), kept["parts"])
+        return ModelResponse(parts, **{name: kept[name] for name in _OF_ANSWER if name in kept}) if parts else None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise DriverError(
             f"metadata[{KEPT!r}] of a message of the model is not what this driver wrote there; take it out."
@@ -168,7 +164,11 @@ def asked_for(request: driver.ModelRequest, model: Model) -> ModelRequestParamet
     if not isinstance(schema, dict) or schema.get("type") != "object":
         raise DriverError(f'A response_format is a JSON Schema with "type": "object", not {schema!r:.200}.')
     schema = thaw(schema)
-    mode = _output_mode(model)
+    mode: OutputMode = "auto"
+    # A combination of models has no profile: each of them chooses.
+    with suppress(NotImplementedError):
+        otherwise: OutputMode = "tool" if model.profile.get("supports_tools", True) else "prompted"
+        mode = "native" if model.profile.get("supports_json_schema_output", False) else otherwise
     output_tool = ToolDefinition(
         name=OUTPUT_TOOL, description="Give your answer.", parameters_json_schema=schema, kind="output"
     )
@@ -179,16 +179,6 @@ def asked_for(request: driver.ModelRequest, model: Model) -> ModelRequestParamet
         output_tools=[output_tool] if mode in ("tool", "auto") else [],
         allow_text_output=mode in ("native", "prompted"),
     )
-
-
-def _output_mode(model: Model) -> OutputMode:
-    try:
-        profile = model.profile
-    except NotImplementedError:  # a combination of models, each of which chooses
-        return "auto"
-    if profile.get("supports_json_schema_output", False):
-        return "native"
-    return "tool" if profile.get("supports_tools", True) else "prompted"
 
 
 # -- from the model ----------------------------------------------------------------------------------------------------
