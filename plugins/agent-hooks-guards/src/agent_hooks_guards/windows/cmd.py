@@ -11,15 +11,15 @@ import re
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .shell_text import Statement, behind, program_name, quote
+from .shell_text import Scanner, Statement, Word, joined, program_name, quote
 
-_SEPARATORS = " \t,;="
 _OPERATOR = re.compile(r"&&|\|\||[&|)]")
 _REDIRECTION = re.compile(r"[012]?(>>?|<)(&[012])?")
 _VARIABLE = re.compile(r"%%?~?[a-zA-Z](?![\w%:])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
 _PLAIN = rf'(?:\^.|(?:{_VARIABLE.pattern})|[^\s,;&|<>"^)])+'
 # A part of a word; a closing bracket ends a block, if there is one.
 _PART = re.compile(rf'"(?P<quoted>[^"\n]*)"?|(?P<plain>{_PLAIN})|(?P<bracket>\))')
+_SEPARATORS = re.compile(r"[ \t,;=]+")
 _OPERAND = r'(?:"[^"]*"|[^\s"=()]+)'
 _IF = (
     rf"if\s+(?:/i\s+)?(?:not\s+)?(?:(?:exist|defined|errorlevel)\s+{_OPERAND}"
@@ -35,15 +35,14 @@ _SWITCH = re.compile(r"/[\w:+-]{1,6}")
 _BUILT_IN = re.compile(r"([a-z]+)(?=[/\\.:]|$)", re.IGNORECASE)
 
 
-class Cmd:
-    """A translation of one text."""
+class Cmd(Scanner):
+    """A translation of one text. ``blocks``: how many brackets are open."""
 
-    def __init__(self, text: str, assigned: set[str] | None = None) -> None:
+    blocks = 0
+
+    def __init__(self, text: str) -> None:
         # A caret at the end of a line continues it; other carets matter only before a special character.
-        text = text.replace("\r", "").replace("^\n", "")
-        self.text = re.sub(r"\^(?=[a-zA-Z])", "", text)
-        self.at = self.blocks = 0
-        self.assigned: set[str] = set() if assigned is None else assigned
+        super().__init__(re.sub(r"\^(?=[a-zA-Z])", "", text.replace("\r", "").replace("^\n", "")))
         tables = load_tables(os.path.dirname(os.path.abspath(__file__)))["cmd"]
         self.variables = tables["variables"]
         self.commands = {**dict.fromkeys(tables["nothing"].split(), ""), **tables["commands"]}
@@ -53,24 +52,18 @@ class Cmd:
         found: list[Statement] = []
         for line in self.text.split("\n"):
             self.text, self.at = line, 0
-            found.append(Statement(self._line(), self.text.strip()))
+            found.append(Statement(self._line(), line.strip()))
         return found
-
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Match a pattern here and move behind it."""
-        match = pattern.match(self.text, self.at)
-        self.at = match.end() if match else self.at
-        return match
 
     def _line(self) -> str:
         """Translate the commands of a line and the operators between them."""
         code = operator = ""
         while self.at < len(self.text):
-            if match := self._take(_SKIPPED):
+            if match := self.take(_SKIPPED):
                 self.blocks += match[0].count("(")
-            elif self._take(_COMMENT):
+            elif self.take(_COMMENT):
                 break
-            elif match := self._take(_OPERATOR):
+            elif match := self.take(_OPERATOR):
                 self.blocks -= match[0] == ")" and self.blocks > 0
                 operator = match[0] if match[0] not in "&)" else operator or ";"
             else:
@@ -79,40 +72,39 @@ class Cmd:
         return code
 
     def _command(self) -> str:
-        if match := self._take(_FOR):
+        if match := self.take(_FOR):
             # One round, with the only value or an unknown one.
-            text = match[2].strip()
-            if text[:1] in ("'", "`"):
-                inner = Cmd(text.strip("'`"), self.assigned).translate()
-                return self._assign(f"for_{match[1]}", f'"$({"; ".join(each.code for each in inner)})"')
-            words = Cmd(text, self.assigned).words()[0]
-            return self._assign(f"for_{match[1]}", words[0][0] if len(words) == 1 else UNKNOWN)
-        if match := self._take(_SET):
+            inner = Cmd(match[2].strip().strip("'`"))
+            inner.assigned = self.assigned
+            if match[2].strip()[:1] in ("'", "`"):
+                return self._assign(f"for_{match[1]}", f'"$({"; ".join(each.code for each in inner.translate())})"')
+            words = inner.words()[0]
+            return self._assign(f"for_{match[1]}", words[0].code if len(words) == 1 else UNKNOWN)
+        if match := self.take(_SET):
             text = match[3] or match[5] or ""
             if match[4] and self.blocks and ")" in text:  # the end of the block
                 self.at = match.start(5) + text.index(")")
                 text = text.partition(")")[0]
-            value = UNKNOWN if match[1] else behind(*self._expanded("", text))
-            return self._assign((match[2] or match[4]).lower(), value)
+            return self._assign((match[2] or match[4]).lower(), UNKNOWN if match[1] else self._expanded(text).code)
         return self._simple()
 
     def _assign(self, name: str, code: str) -> str:
-        self.assigned.add(name)
-        return f"{name}={code}"
+        self.assigned.add(name.lower())
+        return f"{name.lower()}={code}"
 
     def _simple(self) -> str:
         """Translate a command; the switches of a built-in one may stand against its name and each other: `rd/s/q`."""
         words, redirections = self.words()
-        first, plain = words[0] if words else ("", "")
+        plain = (words[0].text or "") if words else ""
         match = _BUILT_IN.match(plain)
         name = match[1].lower() if match else ""
         if name not in self.commands:
-            first = quote(program_name(plain)) if first == quote(plain) else first
-            return " ".join((first, *(code for code, _ in words[1:]), *redirections))
-        glued = [(quote(each), each) for each in re.split(r"(?<=\w)(?=/[a-zA-Z])", plain[len(name) :]) if each]
+            words[:1] = [Word(quote(program_name(plain)))] if plain else words[:1]
+            return " ".join((*(each.code for each in words), *redirections))
+        glued = [Word(quote(each), each) for each in re.split(r"(?<=\w)(?=/[a-zA-Z])", plain[len(name) :]) if each]
         words, command = [*glued, *words[1:]], self.commands[name]
-        switches = {plain.lower() for _, plain in words if _SWITCH.fullmatch(plain)}
-        operands = [code for code, plain in words if name == "echo" or plain.lower() not in switches]
+        switches = {each.text.lower() for each in words if each.text and _SWITCH.fullmatch(each.text)}
+        operands = [each.code for each in words if name == "echo" or (each.text or "").lower() not in switches]
         if command in ("rmdir", "rm -f") and "/s" in switches:
             command = "rm -rf"
         if name == "robocopy":
@@ -120,55 +112,54 @@ class Cmd:
             command = "rsync -a --delete" if switches & {"/mir", "/purge"} else command
         return " ".join((command, *operands, *redirections) if command else (":", *redirections))
 
-    def words(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the arguments of a command as words of a shell, with their plain parts, and its redirections."""
-        words: list[tuple[str, str]] = []
+    def words(self) -> tuple[list[Word], list[str]]:
+        """Return the arguments of a command as words of a shell, and its redirections."""
+        words: list[Word] = []
         redirections: list[str] = []
         sign = ""
         while (char := self.text[self.at : self.at + 1]) and char not in "&|" and not (char == ")" and self.blocks):
-            if char in _SEPARATORS:
-                self.at += 1
-            elif match := self._take(_REDIRECTION):
+            if self.take(_SEPARATORS):
+                continue
+            if match := self.take(_REDIRECTION):
                 sign = "" if match[2] else match[1]
-            else:
-                code, plain = self._word()
-                if not sign:
-                    words.append((code, plain))
-                elif plain.lower() != "nul":
-                    redirections.append(f"{sign} {code}")
-                sign = ""
+                continue
+            word = self._word()
+            if not sign:
+                words.append(word)
+            elif (word.text or "").lower() != "nul":
+                redirections.append(f"{sign} {word.code}")
+            sign = ""
         return words, redirections
 
-    def _word(self) -> tuple[str, str]:
-        """Return a word and its plain part."""
-        code, plain, begun = "", "", self.at
+    def _word(self) -> Word:
+        text, begun = "", self.at
         while (match := _PART.match(self.text, self.at)) and not (match[0] == ")" and self.blocks):
             self.at = match.end()
-            text = re.sub(r"\^(.)", r"\1", match["plain"]) if match["plain"] else match["quoted"] or match["bracket"]
-            code, plain = self._expanded(code, plain + (text or ""))
+            plain = re.sub(r"\^(.)", r"\1", match["plain"] or "")
+            text += plain or match["quoted"] or match["bracket"] or ""
         self.at = max(self.at, begun + 1)
-        return behind(code, plain) if code else quote(plain), plain
+        return self._expanded(text)
 
-    def _expanded(self, code: str, text: str) -> tuple[str, str]:
-        """Return the word ``code`` with ``text`` behind it up to its last variable, and the rest."""
+    def _expanded(self, text: str) -> Word:
+        """Return a text with its variables as a word."""
+        parts: list[Word] = []
         at = 0
         for match in _VARIABLE.finditer(text):
-            before = text[at : match.start()]
-            code, at = (behind(code, before) if before else code) + self._variable(match), match.end()
-        return code, text[at:]
+            parts += [Word("", text[at : match.start()]), Word(self._variable(match))]
+            at = match.end()
+        return joined([each for each in (*parts, Word("", text[at:])) if each.code or each.text])
 
     def _variable(self, match: re.Match[str]) -> str:
-        name = (match[1] or match[3] or "").lower()
-        if not name:
-            name = f"for_{match[0][-1]}"
-            if name in self.assigned:
-                return f'"${{{name}}}"'
-            # Of a loop in the text that `cmd /c` is given, or an argument of the script.
-            return quote(match[0]) if name[-1].isalpha() else UNKNOWN
+        """Return a variable as a word of a shell."""
+        name = (match[1] or match[3] or f"for_{match[0][-1]}").lower()
+        if name in self.assigned and name.startswith("for_"):
+            return f'"${{{name}}}"'
+        if match[0][-1].isalpha():  # of a loop in the text that `cmd /c` is given
+            return quote(match[0])
         if match[2] or match[4]:  # a part of the value
             return UNKNOWN
         if name in self.variables:
             return str(self.variables[name])
         if name in self.assigned:
             return f"${{{name}}}"
-        return f'"${{{name.upper()}}}"' if re.fullmatch(r"[a-z]+_\w+", name) else UNKNOWN
+        return f'"${{{name.upper()}}}"' if re.fullmatch(r"[a-z]+_[a-z]\w*", name) else UNKNOWN

@@ -5,30 +5,14 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .shell_text import ITEM, either, program_name, quote
+from .shell_text import ITEM, Word, either, program_name, quote
 
 _CMDLET = re.compile(r"([a-z]+)-[a-z][a-z0-9]*\Z")
-
-
-class Word(NamedTuple):
-    """A word of a shell. ``code``: as text for a shell; ``text``: its value, None if that is not known.
-
-    ``parameter``: its name, if it is one, ``has_value``: then this word is its value, as in ``-Path:x``. ``block``: the
-    translated code of a script block, ``source``: its text. ``is_list``: several words.
-    """
-
-    code: str
-    text: str | None = None
-    parameter: str = ""
-    has_value: bool = False
-    block: str | None = None
-    source: str = ""
-    is_list: bool = False
 
 
 def word_list(words: list[Word]) -> Word:
@@ -42,14 +26,15 @@ def table(key: str) -> Any:
 
 
 @cache
-def listed(key: str) -> frozenset[str]:
+def _listed(key: str) -> frozenset[str]:
     """Return the names in a list of ``powershell.toml``."""
     return frozenset(table(key).split())
 
 
 @cache
-def _aliases() -> dict[str, str]:
-    return {alias: cmdlet for cmdlet, names in table("aliases").items() for alias in names.split()}
+def _by_name(key: str) -> dict[str, str]:
+    """Return the key of each name in a table of lists of names."""
+    return {name: group for group, names in table(key).items() for name in names.split()}
 
 
 def translate_cmdlet(name: Word, words: list[Word], piped: str) -> tuple[str, str]:
@@ -61,45 +46,40 @@ def translate_cmdlet(name: Word, words: list[Word], piped: str) -> tuple[str, st
         return " ".join((behind + name.code, *(each.code for each in words))), ""
     given = name.text.lower()
     cmdlet = given.rpartition("\\")[2]
-    cmdlet = _aliases().get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
-    entry = table("cmdlets").get(cmdlet)
-    if any(each.parameter == "whatif" for each in words) and _CMDLET.match(cmdlet):
+    cmdlet = _by_name("aliases").get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
+    entry, verb = table("cmdlets").get(cmdlet), _CMDLET.match(cmdlet)
+    if verb and any(each.parameter == "whatif" for each in words):
         return "", ""
     if entry is not None and (bound := _bind(entry, words)) is not None:
         return _translate_entry(cmdlet, entry, bound, piped), ""
     if entry is not None and cmdlet != given:  # not a parameter of the cmdlet: the Unix program of that name
-        cmdlet = given
-    blocks = [each for each in words if each.block is not None]
-    code = _translate_known(cmdlet, words, blocks, piped)
-    if code is not None:
+        cmdlet, verb = given, None
+    blocks = [each.block for each in words if each.block is not None]
+    if (code := _translate_known(cmdlet, words, blocks, behind)) is not None:
         return code, ""
-    verb = _CMDLET.match(cmdlet)
-    is_changing = verb is not None and verb[1] in listed("verbs") and cmdlet not in listed("judged")
-    problem = f"{name.text} is not understood" if is_changing else ""
+    is_changing = verb is not None and verb[1] in _listed("verbs") and cmdlet not in _listed("judged")
     program = quote(cmdlet if verb else program_name(name.text))
     if program.endswith(".ps1'"):
         program = f"pwsh -File {program}"
     # `pwsh -c {…}` takes the source of a block; any other program may run the block.
     arguments = (each.code if each.block is None else quote(each.source) for each in words)
-    code = " ".join((behind + program, *arguments))
-    return "; ".join((code, *(either(each.block or "") for each in blocks))), problem
+    code = "; ".join((" ".join((behind + program, *arguments)), *map(either, blocks)))
+    return code, f"{name.text} is not understood" if is_changing else ""
 
 
-def _translate_known(cmdlet: str, words: list[Word], blocks: list[Word], piped: str) -> str | None:
+def _translate_known(cmdlet: str, words: list[Word], blocks: list[str], behind: str) -> str | None:
     """Translate a cmdlet that has no entry of its own; None if it is not known."""
-    behind = f"{piped} | " if piped else ""
     values = " ".join(each.code for each in words if each.block is None and not each.parameter)
-    code = "; ".join(each.block or ":" for each in blocks)
+    code = "; ".join(each or ":" for each in blocks)
     if cmdlet == "foreach-object":
-        body = code or f": {UNKNOWN}{values}"
-        return f"{behind}while read -r {ITEM}; do {body}; done"
+        return f"{behind}while read -r {ITEM}; do {code or f': {UNKNOWN}{values}'}; done"
     if cmdlet in ("invoke-command", "start-job"):
-        return f"{behind}{{ {code or ':'}; }}" if blocks else None
-    if cmdlet in listed("filters"):
-        return f"{behind}{{ {code + ' >&2; ' if code else ''}cat; }}" if piped else f"printf '%s\\n' {values}"
-    if cmdlet in listed("printing"):
+        return f"{behind}{{ {code}; }}" if blocks else None
+    if behind and cmdlet in _listed("filters"):
+        return f"{behind}{{ {code + ' >&2; ' if code else ''}cat; }}"
+    if cmdlet in _listed("filters") | _listed("printing"):
         return f"{behind}printf '%s\\n' {values}"
-    if cmdlet in listed("reading") or f"{cmdlet.partition('-')[0]}-*" in listed("reading"):
+    if cmdlet in _listed("reading") or f"{cmdlet.partition('-')[0]}-*" in _listed("reading"):
         return f"{behind}{{ {code + ';' if code else ''} printf '%s\\n' {UNKNOWN}{values.replace(' ', UNKNOWN)}; }}"
     return None
 
@@ -122,7 +102,7 @@ def _bind(entry: dict[str, Any], words: list[Word]) -> dict[str, Word] | None:
         name = operands[0] if name == "literalpath" else name
         if not name:
             return None
-        waiting = name if given and name in values and not word.has_value else ""
+        waiting = name if given and name in values else ""
         bound[name] = word
     for name in operands:
         if free and name not in bound:
@@ -147,26 +127,19 @@ def _translate_entry(cmdlet: str, entry: dict[str, Any], bound: dict[str, Word],
     parts = [runs, *(flags[name] for name in bound if name in flags), *operands]
     parts += [f"{option} {bound[name].code}" for name, option in options.items() if name in bound]
     if piped and entry.get("items") and not operands:
-        return f"{piped} | {runs} -" if cmdlet == "invoke-expression" else f"{piped} | xargs -d '\\n' {' '.join(parts)}"
+        return " ".join((piped, "|", entry["piped"]) if "piped" in entry else (piped, "| xargs -d '\\n'", *parts))
     return " ".join(each for each in (f"{piped} |" if piped else "", *parts) if each)
 
 
 def translate_member(kind: str, name: str, owner: Word, arguments: list[Word]) -> tuple[Word, str]:
     """Return the value of a method of ``owner``, or of the type ``kind``, and a problem with it, or ""."""
     codes = [each.code for each in arguments]
-    if name in listed("downloads"):
-        return Word(f'"$(curl {" ".join(codes[:1])})"'), ""
-    if name == "downloadfile" and len(codes) > 1:
-        return Word(f'"$(curl -o {codes[1]} {codes[0]})"'), ""
-    if name == "frombase64string" and codes:
-        return Word(f'"$(printf %s {codes[0]} | base64 -d)"'), ""
+    template = _by_name("members").get("scriptblock" if kind == "scriptblock" else name)
+    if template and len(codes) >= template.count("{"):
+        return Word(f'"$({template.format(*codes)})"'), ""
     if name == "getenvironmentvariable" and codes and (arguments[0].text or "").isidentifier():
         return Word(f'"${{{str(arguments[0].text).upper()}}}"'), ""
-    if kind == "scriptblock" and codes:
-        return Word(f'"$(pwsh -Command {codes[0]})"'), ""
-    if name in listed("same") and codes:
+    if name in _listed("same") and codes:
         return arguments[0], ""
-    value = Word(UNKNOWN + owner.code + "".join(codes))
-    if name in listed("methods") or kind in listed("types"):
-        return value, ""
-    return value, f".{name}() is not understood"
+    is_known = name in _listed("methods") or kind in _listed("types")
+    return Word(UNKNOWN + owner.code + "".join(codes)), "" if is_known else f".{name}() is not understood"

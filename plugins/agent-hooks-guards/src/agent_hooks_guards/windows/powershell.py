@@ -1,7 +1,8 @@
 """PowerShell, translated statement by statement to text for a Unix shell.
 
 Files, programs, downloads and code that is run are translated; reading cmdlets, by a list in ``powershell.toml``, come
-to nothing. Everything else is a problem of its statement, which becomes a doubt.
+to nothing. Of control structures only the conditions and the blocks count, which may run or not. Everything else is a
+problem of its statement, which becomes a doubt.
 """
 
 from __future__ import annotations
@@ -10,241 +11,285 @@ import re
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .cmdlets import Word, table, translate_cmdlet, translate_member, word_list
-from .powershell_tokens import RETURNS, Lexer, Token
-from .shell_text import ITEM, NotUnderstoodError, Statement, behind, either, quote
+from .cmdlets import table, translate_cmdlet, translate_member, word_list
+from .shell_text import ITEM, NotUnderstoodError, Scanner, Statement, Word, either, joined, quote
 
-# Keywords in front of parentheses, a block, or both.
-_CONTROL = frozenset(
-    "if elseif else while until for do try catch finally begin process end function filter param foreach {".split()
+_DEEPEST = 30
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", **dict.fromkeys("0abfve", "")}
+_COMMENT = r"`\r?\n|<\#.*?(?:\#>|\Z)|(?<![^\s;|&(){},])\#[^\n]*"
+_CHAR = r"(?:`.|[^\s;|&(){}\"'$,<>`])"
+_NAME = r"\$(?:\{[^}]*\}|(?:\w+:)?\w+|[?^$])"
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.DOTALL | re.IGNORECASE)
+
+
+_BLANK = _compile(rf"(?:[ \t\r]|{_COMMENT})*")
+_SPACE = _compile(rf"(?:\s|{_COMMENT})*")
+_SEPARATOR = _compile(rf"(?:[\s;]|{_COMMENT})*")
+_JOB = _compile(r"&(?!&)")
+_SIGN = _compile(rf"{_BLANK.pattern}(&&|\|\||[,|]){_SPACE.pattern}")
+_REDIRECTION = _compile(r"(?:(?<=\s)[\d*])?(>>?|<)(&\d)?")
+_CALL = _compile(r"[&.](?=[\s$({\"'])[ \t]*(?=[^\s;|)}])|&(?=[^\s;|&)}])")
+# A variable, or the key in a table.
+_ASSIGNMENT = _compile(
+    rf"(?:\[[^]\n]*\]+\s*)?(?:({_NAME})((?:\.\w+|\[[^]\n]*\])*)|[\w-]+|'[^']*'|\"[^\"]*\")[ \t]*"
+    rf"((?:[-+*/%]|\?\?)?=)(?!=){_SPACE.pattern}"
 )
-_DEFINITIONS = ("function", "filter", "param")
-_REFUSED = frozenset(("switch", "trap", "using", "class", "data", "enum", "workflow", "configuration"))
-_PARAMETER = re.compile(r"[-\u2013\u2014\u2015]([a-zA-Z]\w*)(:?)(.*)", re.DOTALL)
-_MEMBER = re.compile(r"(?:\?\.|\.|::)(\w+)")
+_VALUE = _compile(r"""['"$({\[\d]|@['"({]""")
+# Of an argument, a part that is no plain text.
+_QUOTED = _compile(r"""['"$({]|@['"({]""")
+_PLAIN = _compile(f"{_CHAR}+")
+_ANY = _compile(f"{_CHAR}+|.")
+# The value of a switch does not matter: `-Recurse:$true`.
+_PARAMETER = _compile(rf"[-\u2013\u2014\u2015]([a-z]\w*)(?::\$(?:true|false)|:|(?!{_CHAR}))")
+_TYPE = _compile(r"(?:\[[^]\n]*\]+[ \t]*)*\[([^]\n]*)\]+")
+_LITERAL = _compile(r"'((?:[^']|'')*)'|@'[^\n]*\n(.*?)\n'@")
+_STRING = _compile(r'"|@"[^\n]*(?=\n)')
+_TEXT = _compile(r"""`(.)|"(")|[^`"$\n]+|.""")
+_VARIABLE = _compile(_NAME)
+_GROUP = _compile(r"[@$]?[({]")
+_MEMBER = _compile(r"(?:\?\.|\.|::)(\w+)(\()?|\[[^]\n]*\]+")
+_EACH = _compile(rf"foreach\s*\(\s*({_NAME})\s+in\s+")
+# Keywords in front of a condition or a block; the first ones also behind one.
+_KEYWORD = _compile(
+    r"(?:(?:(else|elseif|catch|finally|while|until)|if|for|do|try|process|begin|end|param|(?:function|filter)\s+[\w:-]+)"
+    rf"(?:\s*\[[^]\n]*\]+)*{_SPACE.pattern}(?=[({{])|(?:return|throw|exit|break|continue)\b)+"
+)
+_REFUSED = _compile(r"(?:switch|trap|using|class|data|enum|workflow|configuration)(?![\w-])")
 
 
-class PowerShell:
-    """A translation of one text. ``problem``: of the present statement."""
+class PowerShell(Scanner):
+    """A translation of one text. ``depth``: of statements; ``problem``: of the present statement."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.problem = ""
-        self.assigned: set[str] = set()
+    depth = 0
+    problem = ""
 
     def translate(self) -> list[Statement]:
         """Return the statements of the whole text."""
         found: list[Statement] = []
         begun = 0
         try:
-            for tokens in _split(Lexer(self.text).tokens()):
-                begun, self.problem = tokens[0].start, ""
-                code = self._statement(tokens)
-                found.append(Statement(code, self.text[begun : tokens[-1].end], self.problem))
+            while self._next(_SEPARATOR):
+                begun, self.problem = self.at, ""
+                code = _command(self._statement())
+                found.append(Statement(code, self.text[begun : self.at].strip(), self.problem))
         except NotUnderstoodError as error:
             found.append(Statement("", self.text[begun:], str(error)))
         return found
 
+    def _sees(self, pattern: re.Pattern[str]) -> bool:
+        return pattern.match(self.text, self.at) is not None
+
+    def _next(self, skipped: re.Pattern[str] = _BLANK) -> str:
+        """Return the next character behind blanks, "" at the end."""
+        self.take(skipped)
+        return self.text[self.at : self.at + 1]
+
+    def _sign(self, *signs: str) -> str:
+        """Move behind an operator if it is one of ``signs``, and return it."""
+        match = _SIGN.match(self.text, self.at)
+        if match is None or match[1] not in signs:
+            return ""
+        self.at = match.end()
+        return match[1]
+
     # -- statements ----------------------------------------------------------------------------------------------------
 
-    def _statements(self, tokens: list[Token]) -> str:
-        return "; ".join(filter(None, map(self._statement, _split(tokens))))
+    def _statements(self, closing: str) -> list[Word]:
+        """Translate the statements up to a bracket, and move behind it."""
+        found: list[Word] = []
+        while self._next(_SEPARATOR) != closing:
+            found.append(self._statement())
+        self.at += 1
+        return found
 
-    def _statement(self, tokens: list[Token]) -> str:
-        keyword = tokens[0].text.lower() if tokens[0].kind in ("word", "group") else ""
-        if keyword in _REFUSED:
-            raise NotUnderstoodError(f"`{keyword}` is not understood")
-        if keyword in RETURNS:
-            return self._statement(tokens[1:]) if tokens[1:] else ":"
-        if keyword in _CONTROL:
-            at = (keyword != "{") + (keyword in ("function", "filter"))
-            while at < len(tokens) and tokens[at].kind == "type":  # `catch [IOException]`
-                at += 1
-            # The block may stand on a line of its own.
-            if at >= len(tokens) or tokens[at].text in ("(", "{"):
-                return self._control(keyword, tokens, at)
-        return " ".join(f"{sign} {self._pipeline(part)}" for sign, part in _divide(tokens, ("&&", "||"))).strip()
+    def _statement(self) -> Word:
+        """Translate pipelines, and the operators, conditions and blocks between them."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise NotUnderstoodError("it is nested too deeply")
+        if self._next() in ")}":
+            raise NotUnderstoodError("a bracket or a string is not closed")
+        if match := self.take(_REFUSED):
+            raise NotUnderstoodError(f"`{match[0]}` is not understood")
+        is_structure = self.take(_KEYWORD) is not None
+        word = self._pipeline()
+        while True:
+            if sign := self._sign("&&", "||"):
+                word = Word(f"{_command(word)} {sign} {_command(self._pipeline())}", runs=True)
+            elif is_structure and self._has_more_blocks():
+                word = Word(f"{_command(word)}; {_command(self._pipeline())}", runs=True)
+            elif not self._next() or not self.take(_JOB):
+                self.depth -= 1
+                return word
 
-    def _control(self, keyword: str, tokens: list[Token], at: int) -> str:
-        """Translate a control structure; its blocks may run or not."""
-        codes, loop = [], ""
-        while at < len(tokens) and tokens[at].text in ("(", "{"):
-            inside, problem = tokens[at].items, self.problem
-            if tokens[at].text == "{":
-                codes.append(either(self._statements(inside)))
-            elif keyword == "foreach" and len(inside) > 2 and inside[0].kind == "variable":
-                self.assigned.add(name := _variable_name(inside[0].text))
-                loop = f"for {name} in {self._value_of(inside[2:]).code}; do "
-            else:
-                code = self._statements(inside)
-                if keyword in _DEFINITIONS:  # the values of parameters are not known
-                    code, self.problem = "", problem
-                codes.append(code)
-            at += 1
-        rest = tokens[at:]
-        codes.append(self._statement(rest) if rest else "")
-        code = "; ".join(filter(None, codes)) or ":"
-        return f"{loop}{code}; done" if loop else code
+    def _has_more_blocks(self) -> bool:
+        if self._next(_SPACE) == "{":
+            return True
+        match = _KEYWORD.match(self.text, self.at)
+        return match is not None and match[1] is not None and self.take(_KEYWORD) is not None
 
-    def _pipeline(self, tokens: list[Token]) -> str:
+    def _pipeline(self) -> Word:
         """Translate an assignment, or commands and values with ``|`` between them."""
-        at = int(bool(tokens) and tokens[0].kind == "type")
-        if len(tokens) > at + 1 and (tokens[at].kind, tokens[at + 1].kind) == ("variable", "assign"):
-            word, name = self._value_of(tokens[at + 2 :]), tokens[at].text.strip("${}")
+        if match := self.take(_ASSIGNMENT):
+            word = _value(self._statement())
+            if match[1] is None:
+                # As headers are written: a credential may go out as `Authorization`.
+                return word if word.is_list else Word(quote(match[0].strip(" \t\r\n='\"") + ": ") + word.code)
             code = UNKNOWN + word.code.replace(" ", "") if word.is_list else word.code
-            code = UNKNOWN + code if tokens[at + 1].text != "=" else code
+            code = UNKNOWN + code if match[2] or match[3] != "=" else code
+            name = match[1].strip("${}")
             if name.lower().startswith("env:"):
-                return f"export {name[4:].upper()}={code}"
+                return Word(f"export {name[4:].upper()}={code}", runs=True)
             self.assigned.add(_variable_name(name))
-            return f"{_variable_name(name)}={code}"
-        code = ""
-        for _, part in _divide(tokens, ("|",)):
-            code = self._element(part, code)
-        return code
+            return Word(f"{_variable_name(name)}={code}", runs=True)
+        word = self._element("")
+        while self._sign("|"):
+            word = self._element(_command(word))
+        return word
 
-    def _value_of(self, tokens: list[Token]) -> Word:
-        """Return the value of an expression, or the output of commands."""
-        if _is_value(tokens) and all(token.text not in ("|", "&&", "||") for token in tokens):
-            return self._value(tokens)
-        return Word(f'"$({self._statement(tokens)})"') if tokens else Word(UNKNOWN)
+    def _element(self, piped: str) -> Word:
+        """Translate a command, a block or a value behind ``piped``, the pipeline so far."""
+        if self._next() in ";\n|&)}" and not self._sees(_CALL):
+            return Word(piped or ":", runs=True)
+        if match := self.take(_EACH):
+            self.assigned.add(name := _variable_name(match[1]))
+            items = _value(self._statement()).code
+            self._statements(")")
+            body = _command(self._statement()) if self._next(_SPACE) == "{" else ":"
+            return Word(f"for {name} in {items}; do {body}; done", runs=True)
+        if self._next() == "{":
+            self.at += 1
+            return Word(either(_commands(self._statements("}"))), runs=True)
+        if self.take(_CALL) or not (self._sees(_VALUE) or self._next() in "!,+-"):
+            return self._call(piped)
+        words, is_list = self._values()
+        word = word_list(words) if is_list and words else Word(UNKNOWN + "".join(each.code for each in words))
+        redirections = self._redirections()
+        if not piped and not redirections:
+            return word
+        code = _command(word)
+        return Word((f"{piped} | {{ cat; {code}; }}" if piped else code) + redirections, runs=True)
 
-    def _element(self, tokens: list[Token], piped: str) -> str:
-        """Translate a command or a value behind ``piped``, the pipeline so far."""
-        at = next((at for at, token in enumerate(tokens) if token.kind == "redirect"), len(tokens))
-        redirections = self._redirections(tokens[at:])
-        tokens = tokens[:at]
-        if not tokens:
-            return piped
-        is_call = tokens[0].text in ("&", ".") and len(tokens) > 1
-        if not is_call and _is_value(tokens):
-            code = f"printf '%s\\n' {self._value(tokens).code}"
-            return (f"{piped} | {{ cat; {code}; }}" if piped else code) + redirections
-        name, at = self._argument(tokens, int(is_call))
-        words: list[Word] = []
-        while at < len(tokens):
-            items: list[Word] = []
-            while at < len(tokens) and (not items or tokens[at].text == ","):
-                item, at = self._argument(tokens, at + (tokens[at].text == ","))
-                items.append(item)
-            words.append(word_list(items))
-        code, problem = translate_cmdlet(name, words, piped)
+    def _call(self, piped: str) -> Word:
+        """Translate a command behind the pipeline ``piped``."""
+        name, redirections = self._argument(), self._redirections()
+        arguments: list[Word] = []
+        while self._next() not in ";\n|&)}":
+            items = [self._argument()]
+            while self._sign(","):
+                items.append(self._argument())
+            arguments.append(word_list(items))
+            redirections += self._redirections()
+        code, problem = translate_cmdlet(name, arguments, piped)
         self.problem = self.problem or problem
-        return code + redirections
+        return Word(code + redirections, runs=True)
 
-    def _redirections(self, tokens: list[Token]) -> str:
-        code, at = "", 0
-        while at < len(tokens):
-            sign = tokens[at].text.lstrip("0123456789*")
-            at += 1
-            if not sign.endswith(tuple("0123456789")) and at < len(tokens):
-                target, at = self._argument(tokens, at)
-                code += f" {sign} {target.code}" if target.text != "/dev/null" and sign[0] == ">" else ""
+    def _redirections(self) -> str:
+        code = ""
+        while self._next() and (match := self.take(_REDIRECTION)):
+            if not match[2]:
+                target = self._argument()
+                code += f" {match[1]} {target.code}" if target.text != "/dev/null" and match[1] != "<" else ""
         return code
 
-    def _argument(self, tokens: list[Token], at: int) -> tuple[Word, int]:
-        """Translate a parameter, or words, strings and variables without a blank between them; return its end, too."""
-        if at >= len(tokens):
-            return Word(UNKNOWN), at
-        if tokens[at].kind == "word" and (match := _PARAMETER.fullmatch(tokens[at].text)):
-            name = match[1].lower()
-            if match[2] and (match[3] or at + 1 < len(tokens)):
-                value, end = (Word(quote(match[3]), match[3]), at + 1) if match[3] else self._argument(tokens, at + 1)
-                return value._replace(parameter=name, has_value=True), end
-            if not match[3]:
-                return Word(quote("-" + match[1]), "-" + match[1], parameter=name), at + 1
-        code, text, is_known, begun = "", "", True, at
-        while at < len(tokens) and (at == begun or not tokens[at].spaced) and tokens[at].text != ",":
-            token = tokens[at]
-            if token.kind == "word" or token.kind in ("assign", "other"):
-                code, text, at = behind(code, token.text), text + token.text, at + 1
-                continue
-            if token.text in ("(", "{") and code:
+    def _argument(self) -> Word:
+        """Translate a parameter, or words, strings and variables without a blank between them."""
+        self.take(_BLANK)
+        if match := self.take(_PARAMETER):
+            return Word(quote("-" + match[1]), "-" + match[1], parameter=match[1].lower())
+        parts: list[Word] = []
+        while True:
+            if self._sees(_QUOTED) and not (parts and self.text[self.at] in "({"):
+                parts.append(self._operand())
+            elif match := self.take(_PLAIN):
+                parts.append(Word("", re.sub(r"`(.)", r"\1", match[0])))
+            else:
                 break
-            word, at = self._operand(tokens, at)
-            if word.block is not None:
-                return word, at
-            code, text, is_known = code + word.code, text + (word.text or ""), is_known and word.text is not None
-        if text.startswith("@") and text[1:].isidentifier():  # splatting
-            return Word(UNKNOWN), at
-        return Word(code or "''", text if is_known else None), max(at, begun + 1)
+        if not parts:
+            self.take(_ANY)
+        word = parts[0] if len(parts) == 1 and parts[0].code else joined(parts)
+        text = word.text or ""
+        return Word(UNKNOWN) if text[:1] == "@" and text[1:].isidentifier() else word  # splatting
 
     # -- values --------------------------------------------------------------------------------------------------------
 
-    def _value(self, tokens: list[Token]) -> Word:
-        """Translate an expression: a list, or an unknown value if there are other operators than commas."""
+    def _values(self) -> tuple[list[Word], bool]:
+        """Translate an expression; return its values, and whether there are no other operators than commas."""
         words: list[Word] = []
-        at, is_list = 0, True
-        while at < len(tokens):
-            token = tokens[at]
-            if token.kind in ("word", "assign", "operator", "other") and not token.text[0].isdigit():
-                is_list, at = is_list and token.text == ",", at + 1
-                continue
-            word, at = self._operand(tokens, at)
-            words.append(word)
-        return word_list(words) if is_list and words else Word(UNKNOWN + "".join(word.code for word in words))
+        is_list = True
+        while self._next() not in ";\n|&)}" and not self._sees(_REDIRECTION) and not (words and self._next() == "{"):
+            if self._sees(_VALUE):
+                words.append(self._operand())
+            elif not self._sign(","):
+                is_list = False
+                self.take(_ANY)
+        return words, is_list
 
-    def _operand(self, tokens: list[Token], at: int) -> tuple[Word, int]:
-        """Translate a value with its members and indexes; return where it ends, too."""
-        token, kind = tokens[at], ""
-        at += 1
-        if token.kind == "type":
-            kind, word = token.text.strip("[]").lower().removeprefix("system."), Word(UNKNOWN)
-            if at < len(tokens) and not tokens[at].text.startswith("::"):  # a cast
-                return self._operand(tokens, at) if _is_value(tokens[at:]) else (word, at)
-        elif token.kind == "string":
-            word = self._string(token)
-        elif token.kind == "variable":
-            word = self._variable(token.text.strip("${}").lower())
-        elif token.kind == "group":
-            word = self._group(token)
+    def _operand(self) -> Word:
+        """Translate a value with its members and indexes."""
+        kind = ""
+        if match := self.take(_TYPE):
+            kind, word = match[1].lower().removeprefix("system."), Word(UNKNOWN)
+            if not self.text.startswith("::", self.at):  # a cast
+                return self._operand() if self._next() and self._sees(_VALUE) else word
+        elif match := self.take(_LITERAL):
+            text = match[1].replace("''", "'") if match[2] is None else match[2]
+            word = Word(quote(text), text)
+        elif match := self.take(_STRING):
+            word = self._string('"' if match[0] == '"' else '\n"@')
+        elif match := self.take(_VARIABLE):
+            word = self._variable(match[0])
+        elif match := self.take(_GROUP):
+            word = self._group(match[0])
+        elif match := self.take(_PLAIN):
+            word = Word(quote(match[0]), match[0])
         else:
-            word = Word(quote(token.text), token.text)
-        while at < len(tokens) and not tokens[at].spaced:
-            names = _MEMBER.findall(tokens[at].text) if tokens[at].kind == "word" else []
-            if not names and tokens[at].kind != "type":
-                break
-            at += 1
-            word = Word(UNKNOWN + word.code) if not names else word
-            for name in names:
-                if name is names[-1] and at < len(tokens) and tokens[at].text == "(" and not tokens[at].spaced:
-                    arguments = [self._value(part) for _, part in _divide(tokens[at].items, (",",)) if part]
-                    at += 1
-                    word, problem = translate_member(kind, name.lower(), word, arguments)
-                    self.problem, kind = self.problem or problem, ""
-                elif name.lower() not in ("content", "fullname", "value"):
-                    word = Word(UNKNOWN + word.code)
-        return word, at
+            raise NotUnderstoodError("a bracket or a string is not closed")
+        while match := self.take(_MEMBER):
+            if match[2]:
+                arguments: list[Word] = []
+                while self._next(_SPACE) not in ("", ")"):
+                    arguments += self._values()[0]
+                    if self._next() != ")":
+                        self.take(_ANY)
+                self._statements(")")
+                word, problem = translate_member(kind, match[1].lower(), word, arguments)
+                self.problem, kind = self.problem or problem, ""
+            elif (match[1] or "").lower() not in ("content", "fullname", "value"):
+                word = Word(UNKNOWN + word.code)
+        return word
 
-    def _group(self, token: Token) -> Word:
+    def _group(self, opening: str) -> Word:
         """Translate brackets: an expression is its value, commands are their output, a block is a script."""
-        if token.text == "{":
-            return Word(UNKNOWN, block=self._statements(token.items), source=self.text[token.start + 1 : token.end - 1])
-        if token.text == "@{":
-            # As headers are written: a credential may go out as `Authorization`.
-            pairs = ""
-            for part in _split(token.items):
-                if part[0].kind == "group" or len(part) < 2:
-                    self.problem = self.problem or "a table is not understood"
-                key, sign, rest = part[0].text.partition("=")
-                given = [part[0]._replace(text=rest)] if rest else []
-                value = self._value_of([*given, *part[1 if sign else 2 :]])
-                pairs += value.code if value.is_list else quote(f"{key}: ") + value.code
-            return Word(pairs + UNKNOWN)
-        statements = _split(token.items)
-        if not statements:
-            return Word("''", "")
-        return self._value_of(statements[0]) if len(statements) == 1 else Word(f'"$({self._statements(token.items)})"')
+        begun = self.at
+        words = self._statements(")" if opening[-1] == "(" else "}")
+        if opening == "@{":
+            return Word("".join(_value(each).code for each in words) + UNKNOWN)
+        if opening == "{":
+            return Word(UNKNOWN, block=_commands(words), source=self.text[begun : self.at - 1])
+        return _value(words[0]) if len(words) == 1 else Word(f'"$({_commands(words)})"') if words else Word("''", "")
 
-    def _string(self, token: Token) -> Word:
-        code, plain = "", ""
-        for part in token.items:
-            if part.kind == "text":
-                plain += part.text
+    def _string(self, mark: str) -> Word:
+        """Translate a string with variables up to ``mark``."""
+        parts: list[Word] = []
+        while not self.text.startswith(mark, self.at) or (mark == '"' and self.text.startswith('""', self.at)):
+            if self.text.startswith("$(", self.at):
+                self.at += 2
+                parts.append(self._group("$("))
+            elif match := self.take(_VARIABLE):
+                parts.append(self._variable(match[0]))
+            elif match := self.take(_TEXT):
+                parts.append(Word("", _ESCAPES.get(match[1], match[1]) if match[1] else match[2] or match[0]))
             else:
-                code, plain = behind(code, plain) + self._operand([part], 0)[0].code, ""
-        return Word(behind(code, plain), None if code else plain)
+                raise NotUnderstoodError("a bracket or a string is not closed")
+        self.at += len(mark)
+        return joined(parts)
 
-    def _variable(self, name: str) -> Word:
+    def _variable(self, written: str) -> Word:
+        name = written.strip("${}").lower()
         if name in ("_", "psitem"):
             return Word(f'"${{{ITEM}}}"')
         if name in table("variables"):
@@ -256,28 +301,18 @@ class PowerShell:
         return Word(f'"${{{name}}}"' if name in self.assigned else UNKNOWN)
 
 
-def _split(tokens: list[Token]) -> list[list[Token]]:
-    """Return the statements in a list of tokens."""
-    return [part for _, part in _divide(tokens, (";", "\n")) if part]
+def _command(word: Word) -> str:
+    """Return a statement as a command of a shell, which prints a value."""
+    return word.code if word.runs else f"printf '%s\\n' {word.code}"
 
 
-def _divide(tokens: list[Token], signs: tuple[str, ...]) -> list[tuple[str, list[Token]]]:
-    """Divide a list of tokens at operators; return each part with the operator in front of it."""
-    parts: list[tuple[str, list[Token]]] = [("", [])]
-    for token in tokens:
-        if token.kind in ("operator", "end") and token.text in signs:
-            parts.append((token.text, []))
-        else:
-            parts[-1][1].append(token)
-    return parts
+def _commands(words: list[Word]) -> str:
+    return "; ".join(map(_command, words))
 
 
-def _is_value(tokens: list[Token]) -> bool:
-    """Whether an expression begins, and not a command."""
-    first = tokens[0] if tokens else None
-    if first is None or first.kind in ("word", "operator", "other"):
-        return first is not None and first.text[0] in "0123456789!,+-"
-    return True
+def _value(word: Word) -> Word:
+    """Return the value of a statement, of commands their output."""
+    return Word(f'"$({word.code})"') if word.runs else word
 
 
 def _variable_name(name: str) -> str:
