@@ -64,7 +64,6 @@ SHELLS = {
         'open(F, "| halt")',
         "use MIME::Base64; system(decode_base64('aGFsdA=='))",
         "system(scalar reverse 'tlah')",
-        "$_ = 'unyg'; tr/a-z/n-za-m/; system $_",
         "my $c = 'hxlt'; $c =~ s/x/a/; system($c)",
         "eval { system 'halt' }",
         "my @a = ('x', 'halt'); system $a[1]",
@@ -96,7 +95,6 @@ SHELLS = {
         "IO.read('|halt')",
         "require 'base64'; system Base64.decode64('aGFsdA==')",
         "system 'tlah'.reverse",
-        "system 'unyg'.tr('a-z', 'n-za-m')",
         "x = 'ha'; x << 'lt'; system x",
         "c = 'halt'\nsystem(c) if ARGV.empty?",
         "if true then system('halt') end",
@@ -211,6 +209,9 @@ COMPUTED = [
     ("ruby", "h = {c: 'halt'}; system h[:c]"),
     ("php", "$a = ['c' => 'halt']; system(\"{$a['c']}\");"),
     ("php", "$r = new ReflectionFunction('system'); $r->invoke('halt');"),
+    ("perl", "$_ = 'unyg'; tr/a-z/n-za-m/; system $_"),
+    ("ruby", "system 'unyg'.tr('a-z', 'n-za-m')"),
+    ("ruby", "x = 'xalt'; x.tr!('x', 'h'); system(x)"),
 ]
 
 
@@ -314,12 +315,45 @@ LOOPS = [
     ("perl", "unlink for qw(/a /b);"),
     ("perl", "unlink $_ foreach ('/a', '/b');"),
     ("php", "foreach (['/a', '/b'] as $d) { unlink($d); }"),
+    ("php", "foreach (array('/a', '/b') as $d): unlink($d); endforeach;"),
+    ("php", "array_map(fn($d) => unlink($d), ['/a', '/b']);"),
+    ("node", "const all = ['/a', '/b']; for (let i = 0; i < all.length; i++) fs.unlinkSync(all[i])"),
+    ("node", "const all = ['/a', '/b']; for (const i in all) fs.unlinkSync(all[i])"),
+    ("node", "for (const [, d] of Object.entries({a: '/a', b: '/b'})) fs.unlinkSync(d)"),
+    ("ruby", "for d in ['/a', '/b'] do File.delete(d) end"),
+    ("ruby", "%w[/a /b].each_with_index { |d, i| File.delete(d) }"),
+    ("ruby", "all = {a: '/a', b: '/b'}\nall.each { |k, d| File.delete(d) }"),
+    ("ruby", '%w[a b].each { |d| path = "/#{d}"; File.delete(path) }'),
+    ("ruby", "def go(d)\n  path = \"/#{d}\"\n  File.delete(path)\nend\ngo 'a'\ngo 'b'"),
+    ("php", "foreach (['a', 'b'] as $d) { $path = \"/$d\"; unlink($path); }"),
+    ("node", "for (const d of ['a', 'b']) { const path = `/${d}`; fs.unlinkSync(path) }"),
+    ("perl", "my @all = qw(/a /b); foreach (@all) { unlink }"),
+    ("perl", "map { unlink $_ } ('/a', '/b')"),
+    ("lua", "local all = {'/a', '/b'} for i = 1, #all do os.remove(all[i]) end"),
+    ("lua", "for _, d in ipairs({'/a', '/b'}) do os.remove(d) end"),
 ]
 
 
 @pytest.mark.parametrize(("language", "code"), LOOPS)
 def test_a_loop_touches_each_item_of_a_known_list(language, code):
     assert [(kind, path) for kind, path, *_ in found(language, code).effects] == [("delete", "/a"), ("delete", "/b")]
+
+
+@pytest.mark.parametrize(
+    ("language", "code"),
+    [
+        ("node", "for (const c of ['ha', 'lt']) require('child_process').execSync(`run ${c}`)"),
+        ("node", "['ha', 'lt'].forEach(c => require('child_process').execSync('run ' + c))"),
+        ("ruby", '%w[ha lt].each { |c| system("run #{c}") }'),
+        ("perl", "for my $c ('ha', 'lt') { system \"run $c\" }"),
+        ("perl", 'system("run $_") for qw(ha lt)'),
+        ("perl", "sub go { my $c = shift; system(\"run $c\") } go('ha'); go('lt')"),
+        ("php", "foreach (['ha', 'lt'] as $c) system('run ' . $c);"),
+        ("lua", "for _, c in ipairs({'ha', 'lt'}) do os.execute('run ' .. c) end"),
+    ],
+)
+def test_a_loop_runs_a_command_line_for_each_item(language, code):
+    assert [data.text for data in found(language, code).shells] == ["run ha", "run lt"]
 
 
 @pytest.mark.parametrize(("language", "code", "method"), WRITES)
@@ -715,9 +749,8 @@ def test_a_script_computes_with_what_it_reads(language, code):
     assert [each.text.strip() for each in shells] == ["halt"]
 
 
-@pytest.mark.parametrize("change", ["gsub!('x', 'h')", "tr!('x', 'h')"])
-def test_what_changes_a_text_in_its_place(change):
-    assert found("ruby", f"x = 'xalt'; x.{change}; system(x)").shells == [Data("halt")]
+def test_what_changes_a_text_in_its_place():
+    assert found("ruby", "x = 'xalt'; x.gsub!('x', 'h'); system(x)").shells == [Data("halt")]
 
 
 def test_work_is_bounded():

@@ -88,12 +88,8 @@ class _Program(Walk):
         """Apply ``gsub(/x/, "y", target)``."""
         target = items[-1].text if [each.text for each in items].count(",") > 1 else "$0"
         new = [*self.items(items), _INPUT, _INPUT][1].text
-        old = self.reference(target)
-        is_plain = items[:1] and items[0].kind == "pattern" and UNKNOWN not in new and "&" not in new
-        changed = (
-            replaced(old, items[0].value, new, name.replace("gsub", "sg")) if is_plain else Data(UNKNOWN, old.labels)
-        )
-        self.variables[target] = changed
+        pattern = items[0].value if items[:1] and items[0].kind == "pattern" and "&" not in new else UNKNOWN
+        self.variables[target] = replaced(self.reference(target), pattern, new, name == "sub")
         return _INPUT
 
     def output(self, code: Cursor) -> Data:

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from itertools import pairwise
 
 from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private, variable_labels
 
 from . import FILE, STDIN
 from .script_effects import QUIET, RUNNERS, Call, Effects
-from .script_tokens import Lexer, load_language
+from .script_tokens import load_language
 from .script_values import ALL_VARIABLES, VALUES, Function, List, Reference, Table, compute, flat, labels_of
 
-# A computed member of these may run something.
-_GLOBALS = frozenset("globalThis global window this process _G os io child_process cp".split()) | {""}
-# A computed method of these may run something.
-_OWNERS = frozenset(("", "Kernel", "Object", "self", "Process", "IO", "File", "FileUtils"))
+# A computed member of these, or of nothing, may run something.
+_OWNERS = frozenset(
+    "globalThis global window this process _G os io child_process cp Kernel Object self IO File FileUtils".split()
+) | {""}
 # Owners that may be left out.
 _NEUTRAL = frozenset(
     "CORE main POSIX Kernel Object self globalThis global window this _G _ENV default const_get".split()
 )
-# Functions that call another one with each item of a list.
-_EACH = frozenset("each forEach map flatMap collect grep".split())
 _UNKNOWN = Data(UNKNOWN)
 
 
@@ -44,24 +41,24 @@ class Calls(Effects):
 
     def __init__(self, text: str, language: str, labels: frozenset[str], environment: dict[str, Data]) -> None:
         super().__init__(language, labels)
+        self.text = text
         self.own_value = private(labels)
-        self.lexer = Lexer(text, language)
         self.table = load_language(language)
         self.arguments: list[Data] = []
         self.environment = environment
         self.stdin = Data(UNKNOWN, frozenset((STDIN,)))
         self.variables: dict[str, Data] = {}
-        self.depth = self.branches = 0
+        self.branches = 0
         self.open: list[Function] = []
         self.pending: dict[int, Function] = {}  # functions that are not called yet
-        self.select_calls()
+        self.words: set[str] = set()
+        self.select_calls(text)
 
-    def select_calls(self, *words: str) -> None:
-        """Let the calls count that the words of the code, and these, make possible; all, if a word is not known."""
-        given = self.lexer.words | set(words)
+    def select_calls(self, text: str) -> None:
+        """Let the calls count that the words of a text make possible; all, if it is not known."""
+        self.words.update(re.findall(rf"[\w-]+|{UNKNOWN}", text))
         sections = [each.get("needs", "").split() for each in self.table["calls"]]
-        is_any = UNKNOWN in words
-        needed = [at for at, needs in enumerate(sections) if is_any or not needs or not given.isdisjoint(needs)]
+        needed = [at for at, needs in enumerate(sections) if not needs or not self.words.isdisjoint({*needs, UNKNOWN})]
         self.kinds = _kinds(self.language, tuple(needed))
 
     def invoke(self, function: Function, arguments: list[Data]) -> None:
@@ -75,17 +72,10 @@ class Calls(Effects):
             return self.variables[name]
         if name in self.table["environment"]:
             return ALL_VARIABLES
-        if name in self.table["arguments"]:
-            return self.argument_list()
+        if name in self.table["arguments"] and self.arguments:
+            skipped = self.language in ("perl", "ruby") or (self.language == "node" and self.arguments[0].text == "-e")
+            return List([*[Data("node")] * (self.language == "node"), *self.arguments[skipped:]])
         return Reference(name) if name[0] != "$" or self.language in ("node", "ruby") else _UNKNOWN
-
-    def argument_list(self) -> Data:
-        """Return the arguments of the script, counted as its language does."""
-        if not self.arguments:
-            return _UNKNOWN
-        if self.language == "node":
-            return List([Data("node"), *self.arguments[self.arguments[0].text == "-e" :]])
-        return List(self.arguments[self.language in ("perl", "ruby") :])
 
     def variable(self, name: str) -> Data:
         """Return the value of a variable of the environment."""
@@ -93,21 +83,19 @@ class Calls(Effects):
         return self.environment.get(name, default)
 
     def index(self, value: Data, key: str) -> Data:
-        """Return a member of a value, or an item of a list."""
+        """Return a member of a value, or an item of a list: all of them, if it is not known which."""
         if value is ALL_VARIABLES and (key.isupper() or key in self.environment):
             return self.variable(key)
-        if isinstance(value, List):
-            items = flat([value])
-            found = items[int(key) - (self.language == "lua") :] if key.isdecimal() else []
-            found = found or [item for name, item in pairwise(items) if name.text == key]  # Perl's (key => value)
-            if found:
-                return found[0]
+        if isinstance(value, List) and UNKNOWN in key:
+            return value
+        if isinstance(value, List) and key.isdecimal():
+            found = value.items[int(key) - (self.language == "lua") :]
+            return found[0] if found else _UNKNOWN
         if isinstance(value, Table) and key in value.items:
             return value.items[key]
-        full = f"{value.name if isinstance(value, Reference) else '?'}.{key}"
-        if full in self.table["environment"]:
-            return ALL_VARIABLES
-        return self.argument_list() if full in self.table["arguments"] else Reference(full, value)
+        name = f"{value.name if isinstance(value, Reference) else '?'}.{key}"
+        is_own = name in self.table["environment"] or name in self.table["arguments"]
+        return self.reference(name) if is_own else Reference(name, value)
 
     def kind_of(self, name: str) -> str:
         """Return the kind of a function; "" if it is not in the table."""
@@ -135,11 +123,12 @@ class Calls(Effects):
         self.is_sure = self.is_sure and kind in QUIET
         folder = self.folder
         self.handle(call)
-        result = self.result(call)
+        result = self._result(call)
+        items = items_of(call.subject or List(flat(call.plain))) if kind in ("each", "call") else [("", result)]
         for function in flat(arguments):
             if isinstance(function, Function):
-                is_each = call.name in _EACH and not isinstance(call.receiver, Reference)
-                self.invoke(function, [call.receiver or List(call.plain) if is_each else result])
+                for key, item in items:
+                    self.invoke(function, [Data(key), item] if key and len(function.names) > 1 else [item])
                 self.folder = folder  # Ruby's Dir.chdir with a block
         for key in [key for key, each in self.variables.items() if each is value.receiver and call.name[-1:] == "!"]:
             self.variables[key] = result
@@ -150,7 +139,7 @@ class Calls(Effects):
         first = call.argument()
         is_by_name = call.kind == "call" and call.owner in _OWNERS and first.text == UNKNOWN
         is_unknown = is_by_name and (type(first) is Data or self.language == "ruby")
-        if is_unknown or (UNKNOWN in call.name and call.owner in _GLOBALS):
+        if is_unknown or (UNKNOWN in call.name and call.owner in _OWNERS):
             self.doubt("something that is not known is called")
         passed = [*call.arguments]
         if call.receiver is not None and call.name in ("call", "apply", "bind"):
@@ -163,23 +152,22 @@ class Calls(Effects):
             elif kind in RUNNERS or (kind and kind not in QUIET and text):
                 self.doubt("a function that runs something is passed on")
 
-    def result(self, call: Call) -> Data:
+    def _result(self, call: Call) -> Data:
         """Return the value that a call returns."""
         kind, first = call.kind, call.argument()
-        is_method = call.receiver is not None and not isinstance(call.receiver, Reference)
-        operands = [call.receiver, *call.arguments] if is_method and call.receiver else call.arguments
+        operands = call.arguments if call.subject is None else [call.subject, *call.arguments]
         labels = labels_of(operands)
         if kind in VALUES:
             return compute(kind, operands, self.language)
         if kind == "source" and self.language in ("node", "lua"):
-            self.select_calls(*re.findall(rf"[\w-]+|{UNKNOWN}", first.text))
+            self.select_calls(first.text)
             return Reference(re.split(r"[./:]", first.text)[-1])
         if kind == "variable" or (call.receiver is ALL_VARIABLES and call.name in ("get", "fetch")):
             return self.variable(first.text)
         if kind == "stdin" or (kind == "read" and first.text in ("0", "/dev/stdin", "php://stdin")):
             return self.stdin
-        if kind == "argument" and not self.open:
-            return self.index(List(self.arguments[1:]), "0")
+        if kind == "argument":
+            return self._shifted("$_" if self.open else self.table["arguments"][0])
         if kind in ("get", "post", "socket") or (kind == "read" and "://" in first.text):
             return Data(UNKNOWN, labels | {NETWORK})
         if kind == "read":
@@ -188,3 +176,16 @@ class Calls(Effects):
             path = (flat(call.plain) or [_UNKNOWN])[-1]
             return Data(f"{path.text.rstrip('/')}/{UNKNOWN}" if path.text != UNKNOWN else UNKNOWN, labels)
         return Reference("RegExp") if call.name == "RegExp" else Data(UNKNOWN, labels)
+
+    def _shifted(self, name: str) -> Data:
+        """Return the first item of a list of arguments, and take it out."""
+        first, *rest = flat([self.reference(name)]) or [_UNKNOWN]
+        self.variables[name] = List(rest)
+        return first
+
+
+def items_of(value: Data) -> list[tuple[str, Data]]:
+    """Return what a loop over a value gives: each item with its key; the value itself, if it is no known list."""
+    if isinstance(value, Table):
+        return list(value.items.items())
+    return [("", item) for item in value.items] if isinstance(value, List) and value.items else [("", value)]

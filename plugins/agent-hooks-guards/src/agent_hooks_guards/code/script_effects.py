@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from shlex import quote
 
 from agent_hooks.model.tools import file_of_address
@@ -15,9 +14,9 @@ from . import FILE, Found
 from .script_values import VALUES, Function, Reference, Table, flat, joined, labels_of
 
 # Kinds of calls that run their arguments.
-RUNNERS = frozenset(("shell", "words", "argv", "eval"))
+RUNNERS = frozenset(("shell", "words", "eval"))
 # Kinds of calls beside which it is known what code prints.
-QUIET = VALUES | {"print", "stdin", "variable", "argument"}
+QUIET = VALUES | {"print", "stdin", "variable", "argument", "each"}
 _SHELLS = frozenset("sh bash zsh dash ksh ash fish cmd cmd.exe powershell powershell.exe pwsh".split())
 _INTERACTIVE = frozenset("-i -l -p -il -li - -s 0 1 2".split())
 _NETWORK = frozenset((NETWORK,))
@@ -28,9 +27,12 @@ _BODIES = ("body", "data", "content", "form", "json", "Content", "payload", "for
 
 
 class Call(Record):
-    """A call: the function's ``kind``, name and owner, its arguments, and the value that it is a method of."""
+    """A call: the function's ``kind``, name and owner, its arguments, and the value that it is a method of.
 
-    __slots__ = ("arguments", "kind", "name", "owner", "plain", "receiver")
+    ``subject``: that value, if it is neither a module nor a class.
+    """
+
+    __slots__ = ("arguments", "kind", "name", "owner", "plain", "receiver", "subject")
 
     def __init__(self, kind: str, name: str, arguments: list[Data], receiver: Data | None) -> None:
         self.kind = kind
@@ -38,6 +40,7 @@ class Call(Record):
         self.owner = owner.rpartition(".")[2]
         self.arguments = arguments
         self.receiver = receiver
+        self.subject = None if isinstance(receiver, Reference) else receiver
         self.plain = [each for each in arguments if not isinstance(each, Table | Function)]
 
     def argument(self, at: int = 0) -> Data:
@@ -45,9 +48,8 @@ class Call(Record):
         return self.arguments[at] if at < len(self.arguments) else Data(UNKNOWN)
 
     def option(self, *names: str) -> Data | None:
-        """Return an option: of a table, or behind its name in a list."""
+        """Return an option."""
         tables = [each.items for each in self.arguments if isinstance(each, Table)]
-        tables += [{key.text: value} for key, value in pairwise(flat(self.arguments))]
         return next((table[name] for table in tables for name in names if name in table), None)
 
 
@@ -65,10 +67,8 @@ class Effects:
 
     def handle(self, call: Call) -> None:
         """Add the effects of a call."""
-        self.is_online = self.is_online or call.kind in ("get", "post", "socket")
-        if call.kind.startswith("program_"):
-            self._program_named(call.kind.removeprefix("program_"), call)
-        elif (handler := getattr(self, f"_on_{call.kind}", None)) is not None:
+        handler = getattr(self, f"_on_{call.kind.partition('_')[0]}", None)
+        if handler is not None:
             handler(call)
 
     def doubt(self, why: str) -> None:
@@ -123,16 +123,14 @@ class Effects:
         fetched = _NETWORK if self.is_online and not data.is_known else NO_LABELS
         self.found.codes.append((self.language, Data(data.text, data.labels | self.own | fetched)))
 
-    def _program_named(self, program: str, call: Call) -> None:
+    def _on_program(self, call: Call) -> None:
         """A function that does the same as a program."""
-        words = flat(call.plain)
+        program, words = call.kind.removeprefix("program_"), flat(call.plain)
         if program in ("chmod", "kill", "chown") and self.language in ("node", "php"):
             words = words[1:2] + words[:1]
-        if program == "kill" and words:
-            words[0] = Data(f"-{words[0].text.lstrip('-')}")
-        if program == "chmod" and words:
-            words[0] = Data(re.sub(r"^0o?(?=\d)", "", words[0].text))
-        self.program([Data(program), *([Data("-R")] if call.name.endswith("_R") else []), *words])
+        if program in ("chmod", "kill") and words:
+            words[0] = Data("-" * (program == "kill") + re.sub(r"^(?:-|0o?(?=\d))", "", words[0].text))
+        self.program([Data(program), *[Data("-R")] * call.name.endswith("_R"), *words])
 
     def _on_print(self, call: Call) -> None:
         data = joined(call.arguments, {"node": " ", "lua": "\t", "ruby": "\n"}.get(self.language, ""))
@@ -147,22 +145,16 @@ class Effects:
         self.doubt("a system call by its number, or a foreign function, is called")
 
     def _on_shell(self, call: Call) -> None:
-        self.shell(call.argument())
+        for line in flat([call.argument()]) if call.arguments else [Data(UNKNOWN)]:
+            self.shell(line)
 
     def _on_words(self, call: Call) -> None:
-        """One text is a command line, several are words."""
-        plain = call.plain[: 1 if self.language == "php" or call.name == "popen" else None]
-        words = flat(plain)
-        if len(words) == 1 and (words == plain or self.language == "perl"):
-            self.shell(words[0])
-        else:
-            self.program(words)
-
-    def _on_argv(self, call: Call) -> None:
-        """A program and a list of its arguments."""
-        words = flat(call.arguments[2:] if self.language == "perl" else call.plain[:2])
-        words += flat(each for name in ("cmd", "args") if (each := call.option(name)) is not None)
-        if call.option("shell") is not None or (call.name.startswith("execa") and len(words) == 1):
+        """A command line, or a program and its arguments: as texts, in lists or as options."""
+        start, end = 2 * (call.name in ("open2", "open3")), 1 if call.name in ("popen", "proc_open") else None
+        plain = call.plain[start:end]
+        words = flat([*plain, *(each for name in ("cmd", "args") if (each := call.option(name)) is not None)])
+        is_line = len(words) == 1 and (words == plain or self.language == "perl")
+        if is_line or call.option("shell") is not None:
             self.shell(joined(words, " "))
         else:
             self.program(words)
@@ -187,8 +179,6 @@ class Effects:
         for path in flat(call.plain):
             if not path.text.isdecimal():
                 self.effect("delete", path, recursive=recursive)
-
-    _on_delete_tree = _on_delete
 
     def _on_write(self, call: Call) -> None:
         flags = [each.name if isinstance(each, Reference) else each.text for each in flat(call.arguments[2:])]
@@ -236,7 +226,7 @@ class Effects:
 
     def _on_get(self, call: Call) -> None:
         """Receive a page, or send something: a body, or anything of this machine in the address or the headers."""
-        default = {"post": "POST", "request_delete": "DELETE"}.get(call.kind, "GET")
+        default = {"post": "POST", "get_delete": "DELETE"}.get(call.kind, "GET")
         method = (call.option("method", "type") or Data(default)).text.upper()
         address = _address(call.argument())
         proxy = call.option("proxy", "baseURL")
@@ -259,17 +249,18 @@ class Effects:
         kind, method = "send" if is_sent else "receive", "" if UNKNOWN in method else method
         self.effect(kind, address, carried if is_sent else NO_LABELS, method)
 
-    _on_post = _on_request_delete = _on_get
+    _on_post = _on_get
 
     def _on_socket(self, call: Call) -> None:
         """A connection to a host and port."""
+        self.is_online = True
         host, port = call.option("PeerAddr", "PeerHost", "host", "hostname"), call.option("PeerPort", "port")
         words = flat(call.plain[:2]) if host is None else [host, *([port] if port is not None else [])]
         if words:
             words.sort(key=lambda word: word.text.isdecimal())
             self.effect("receive", joined(words, ":"))
 
-    def _on_send_on(self, call: Call) -> None:
+    def _on_send(self, call: Call) -> None:
         """Data for an open connection, whichever it is."""
         labels = labels_of(call.arguments) - _NETWORK
         if _tells(labels):

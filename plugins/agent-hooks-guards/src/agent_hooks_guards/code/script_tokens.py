@@ -18,9 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MOST_TOKENS = 20_000
-_DEEPEST = 20  # code in strings of code in strings
-
 _REST = (
     r"(?P<number>0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?)|(?P<operator>===|!==|\*\*=|<<=|>>=|&&=|\|\|=|\?\?=|//=|<=>|"
     r"\.\.\.|\.\.=|\?->|=>|->|::|==|!=|=~|!~|<=|>=|&&|\|\||\?\?|\?\.|&\.|\+\+|--|[-+*/%|&^.]=|~=|\.\.|<<|>>|.)"
@@ -33,7 +30,6 @@ _BEFORE_VALUE = frozenset(
     " map join x lt gt le ge eq ne cmp await yield throw new say".split()
 )
 _RUBY_LOOPS = ("while", "until", "for")
-_TOO_DEEP = re.compile(r"(?:[$#@]\{[^}]{0,200}){6}")
 
 
 def _inside(opening: str, closing: str) -> str:
@@ -148,27 +144,22 @@ def _patterns(language: str) -> list[re.Pattern[str]]:
 
 
 class Lexer:
-    """The tokens of a code, in ``root``. ``is_cut``: not all of the code was looked at."""
+    """The tokens of a code, in ``root``."""
 
-    def __init__(self, text: str, language: str, depth: int = 0) -> None:
-        if language == "php" and "<?" in text and not depth:
+    def __init__(self, text: str, language: str) -> None:
+        if language == "php" and "<?" in text:
             inside = re.findall(r"<\?(?:php\b|(=))?(.*?)(?:\?>|\Z)", text, re.DOTALL)
             text = ";\n".join(("echo " if shows else "") + code for shows, code in inside)
         self.text = text
         self.language = language
-        self.depth = depth
         self.root = Token("group", "")
         self.stack = [self.root]
-        self.at = self.count = 0
+        self.at = 0
         self.spaced = self.newline = False
-        self.is_cut = _TOO_DEEP.search(text) is not None
-        self.words: set[str] = set()
         self.value, self.operator, self.insert = _patterns(language)
         self.blocks = load_language(language)["blocks"]
-        while self.at < len(self.text) and not self.is_cut:
+        while self.at < len(self.text):
             self._next()
-            if self.count > MOST_TOKENS:
-                self.is_cut = True
 
     def add(self, kind: str, text: str, items: list[Token] | None = None) -> None:
         """Append a token to the open group."""
@@ -176,9 +167,6 @@ class Lexer:
         token.spaced, token.newline = self.spaced, self.newline
         self.stack[-1].items.append(token)
         self.spaced = self.newline = False
-        self.count += 1
-        if kind in ("name", "string"):
-            self.words.update(re.findall(r"[\w-]+", text))
 
     def _next(self) -> None:
         match = (self.operator if self.follows_value else self.value).match(self.text, self.at)
@@ -246,7 +234,7 @@ class Lexer:
             self._command(body)
         elif mark == "'" and self.language not in ("node", "lua"):
             self.add("string", re.sub(r"\\([\\'])", r"\1", body))
-        elif mark == "`" or (mark == '"' and self.language != "node"):
+        elif mark == "`" or self.language != "node":
             self._interpolated(body, is_template=mark == "`")
         else:
             self.add("string", unescape(body, self.language))
@@ -276,14 +264,7 @@ class Lexer:
             self.add("string", last.value)
 
     def _nested(self, code: str) -> Token:
-        if self.depth >= _DEEPEST:
-            self.is_cut = True
-            return Token("string", "")
-        inner = Lexer(code, self.language, self.depth + 1)
-        self.count += inner.count
-        self.words |= inner.words
-        self.is_cut = self.is_cut or inner.is_cut
-        return Token("group", "(", inner.root.items)
+        return Token("group", "(", Lexer(code, self.language).root.items)
 
     def _delimited(self) -> str:
         """Go behind a delimited text; return it."""
@@ -303,7 +284,6 @@ class Lexer:
             self._interpolated(body)
         elif name in ("qw", "w", "W", "i", "I"):
             self.add("group", "[", [token for word in body.split() for token in (Token("string", word), _COMMA)])
-            self.words.update(body.split())
         elif name in ("qx", "x"):
             self._command(body)
         else:

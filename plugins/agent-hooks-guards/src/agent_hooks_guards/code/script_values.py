@@ -10,12 +10,12 @@ from . import LONGEST_CODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from .script_tokens import Token
 
 # Kinds of calls that only compute a value.
-VALUES = frozenset("same join path replace translate decoder home base64 hex reverse chr".split())
+VALUES = frozenset("same list join path replace decoder home base64 hex reverse".split())
 # All variables of the environment.
 ALL_VARIABLES = Data(UNKNOWN, frozenset((ENVIRONMENT,)))
 
@@ -30,8 +30,8 @@ class List(Data):
 
     __slots__ = ("items",)
 
-    def __init__(self, items: list[Data], separator: str = " ") -> None:
-        super().__init__(separator.join(item.text for item in items), labels_of(items))
+    def __init__(self, items: list[Data]) -> None:
+        super().__init__(" ".join(item.text for item in items), labels_of(items))
         self.items = items
 
 
@@ -78,11 +78,10 @@ def flat(values: Iterable[Data]) -> list[Data]:
     return found
 
 
-def joined(values: Iterable[Data], separator: str = "") -> Data:
+def joined(values: list[Data], separator: str = "") -> Data:
     """Return ``values`` as one text; what gets very long is not known."""
-    items = flat(values)
-    text = separator.join(item.text for item in items)
-    return Data(text if len(text) <= LONGEST_CODE else UNKNOWN, labels_of(items))
+    text = separator.join(value.text for value in values)
+    return Data(text if len(text) <= LONGEST_CODE else UNKNOWN, labels_of(values))
 
 
 def compute(kind: str, operands: list[Data], language: str) -> Data:
@@ -91,58 +90,42 @@ def compute(kind: str, operands: list[Data], language: str) -> Data:
         return Data("~" if kind == "home" else UNKNOWN)
     value, *others = operands
     first, second = [*(each.text for each in others), "", ""][:2]
-    data = joined([value])
     if kind == "path":
         return joined([Data(item.text.rstrip("/"), item.labels) for item in flat(operands)], "/")
     if kind == "join" and language in ("perl", "php"):  # the separator comes first
-        return joined(others, value.text)
+        return joined(flat(others), value.text)
     if kind == "join":
-        return joined([value], first if others or language != "node" else ",")
+        return joined(flat([value]), first if others or language != "node" else ",")
+    if kind == "list":
+        return List(operands)
     if kind == "same" and first not in ("base64", "hex"):
         return value
-    if kind == "translate":
-        return replaced(data, first, second, "t")
     if kind == "replace":
-        return Data(data.text.replace(first, second) if UNKNOWN not in first + second else UNKNOWN, data.labels)
+        return replaced(value, re.escape(first), second)
     try:
-        if data.is_known and not isinstance(value, List):
-            return Data(_DECODERS[first if kind == "same" else kind](data.text), data.labels)
-    except (KeyError, ValueError):
-        pass
-    return Data(UNKNOWN, data.labels | {DECODED})
+        is_text = value.is_known and not isinstance(value, List)
+        text = _decoded(first if kind == "same" else kind, value.text) if is_text else UNKNOWN
+    except ValueError:
+        text = UNKNOWN
+    return Data(text, value.labels | ({DECODED} if text == UNKNOWN else NO_LABELS))
 
 
-def replaced(data: Data, pattern: str, replacement: str, flags: str) -> Data:
-    """Apply Perl's ``s/pattern/replacement/`` or ``tr/source/target/`` to every line of a text."""
-    if not data.is_known:
-        return data
-    if flags[0] in "ty":
-        first, second = _spread(pattern), _spread(replacement)
-        second += second[-1:] * (len(first) - len(second))
-        return Data(data.text.translate(str.maketrans(first[: len(second)], second[: len(first)])), data.labels)
+def replaced(data: Data, pattern: str, replacement: str, count: int = 0) -> Data:
+    """Replace what a regular expression matches in every line by a text."""
+    if not data.is_known or UNKNOWN in pattern + replacement or {"$", "\\"} & set(replacement):
+        return data if not data.is_known else Data(UNKNOWN, data.labels)
     try:
-        if "e" in flags[1:] or "$" in replacement or "\\" in replacement:
-            return Data(UNKNOWN, data.labels)
-        expression = re.compile(pattern)
-        lines = [expression.sub(replacement, line, count="g" not in flags) for line in data.text.split("\n")]
+        lines = [re.sub(pattern, replacement, line, count=count) for line in data.text.split("\n")]
     except re.error:
         return Data(UNKNOWN, data.labels)
     return Data("\n".join(lines), data.labels)
 
 
-def _spread(letters: str) -> str:
-    """Return the letters of a list such as ``a-z0-9``."""
-    return re.sub(r"(.)-(.)", lambda match: "".join(map(chr, range(ord(match[1]), ord(match[2]) + 1))), letters)
+def _decoded(kind: str, text: str) -> str:
+    if kind == "base64":
+        import base64
 
-
-def _base64(text: str) -> str:
-    import base64
-
-    return base64.b64decode("".join(text.split()) + "==").decode("utf-8")
-
-
-_DECODERS: dict[str, Callable[[str], str]] = {
-    "base64": _base64,
-    "hex": lambda text: bytes.fromhex(text).decode("utf-8"),
-    "reverse": lambda text: text[::-1],
-}
+        return base64.b64decode("".join(text.split()) + "==").decode("utf-8")
+    if kind == "hex":
+        return bytes.fromhex(text).decode("utf-8")
+    return text[::-1] if kind == "reverse" else UNKNOWN

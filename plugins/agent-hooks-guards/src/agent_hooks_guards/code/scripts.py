@@ -1,29 +1,30 @@
 """JavaScript, Perl, Ruby, PHP and Lua: calls that run, touch or send something, with the arguments that are known.
 
-A script is walked through once, in the order of its text: constants are folded, calls are noted by the names of
+A script is walked through in the order of its text: constants are folded, calls are noted by the names of
 ``scripts.toml``. All branches are taken; what they assign to a variable that has a value is not known afterwards. A
-function is walked where it is called, or at the end; the variable of a loop stands for all items of a known list.
+function is walked where it is called, or at the end; a loop over a known list is walked once for each item.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
-from .script_calls import Calls
-from .script_tokens import Cursor, Token
+from .script_calls import Calls, items_of
+from .script_tokens import Cursor, Lexer, Token
 from .script_values import ALL_VARIABLES, Function, List, Reference, Table, flat, joined, replaced
 
-_DEEPEST = 40
+_LONGEST = 100_000  # characters
 _MOST_STEPS = 20_000
 _LONGEST_STATEMENT = 50  # tokens in front of a `for`
 _ADDITIONS = frozenset("+= .= ..= <<".split())
 _ASSIGNMENTS = _ADDITIONS | frozenset("= ||= ??= //=".split())
 _DECLARATIONS = frozenset("my our local const let var await new async static scalar".split())
 # An expression ends in front of these.
-_STOPS = frozenset("if unless while until for foreach or and then end rescue else elsif as in of not".split())
+_STOPS = frozenset("if unless while until for foreach or and then end rescue else elsif as in of not do".split())
 _KEYWORDS = _STOPS | frozenset(
     "elseif switch case catch try finally begin when typeof throw return yield use global export from class"
     " extends".split()
@@ -31,11 +32,13 @@ _KEYWORDS = _STOPS | frozenset(
 _ENDS = frozenset((",", ";", "=>", ":", "|"))
 _FUNCTIONS = frozenset("function sub fn def -> lambda proc".split())
 # Between a key and its value.
-_KEY_MARKS = {"node": (":",), "ruby": (":", "=>"), "php": ("=>",), "lua": ("=",), "perl": (), "awk": ()}
+_KEY_MARKS = {"node": (":",), "ruby": (":", "=>"), "php": ("=>",), "lua": ("=",), "perl": ("=>",), "awk": ()}
 _BARE_PHP = frozenset("echo print include include_once require require_once".split())
 _ENDLESS = re.compile(
     r"\b(while|until) *\(? *(1|true|fork|pcntl_fork|!0|0)\b|\bloop\b|\bfor *\( *; *;|\bredo\b|\bsetInterval\b"
 )
+# Code in strings of code in strings.
+_TOO_DEEP = re.compile(r"(?:(?:[$#@]\{|\{\$)[^}]{0,200}){6}")
 _UNKNOWN = Data(UNKNOWN)
 
 
@@ -72,11 +75,14 @@ class Walk(Calls):
 
     def finished(self) -> Found:
         """Walk through the script; return the effects."""
-        self.run(self.lexer.root.items)
-        while self.pending:
-            self.invoke(self.pending.popitem()[1], [])
-        if self.lexer.is_cut:
-            self.too_much()
+        try:
+            if len(self.text) > _LONGEST or _TOO_DEEP.search(self.text):
+                raise RecursionError
+            self.run(Lexer(self.text, self.language).root.items)
+            while self.pending:
+                self.invoke(self.pending.popitem()[1], [])
+        except RecursionError:
+            self.doubt("the code is nested or longer than what is looked at")
         return self.found
 
     def run(self, tokens: list[Token]) -> Data:
@@ -91,11 +97,11 @@ class Walk(Calls):
         """Walk through a statement; return its value, if it has one."""
         token, following = code.peek(), code.peek(1)
         is_word = token.kind == "name"
-        if token.kind == "group" and token.text not in ("(", "[") and token.text not in _FUNCTIONS:
-            return self.block(code.take().items)
-        if is_word and token.text in ("for", "foreach"):
+        if token.text in ("for", "foreach"):
             code.take()
-            self.loop(code)
+            self.loop(Cursor(token.items) if token.kind == "group" else code, is_whole=token.kind == "group")
+        elif token.kind == "group" and token.text not in ("(", "[") and token.text not in _FUNCTIONS:
+            return self.block(code.take().items)
         elif is_word and following.text == "as":
             code.at += 3
             self.variables[code.peek(-1).text] = Reference(token.text)  # import {exec as run}
@@ -105,23 +111,18 @@ class Walk(Calls):
             if is_word and following.text == "(":  # a condition
                 self.items(code.take().items)
         else:
-            if self.language == "perl":
-                self.bind_modifier(Cursor(code.tokens[code.at : code.at + _LONGEST_STATEMENT]))
-            return self.expression(code)
+            statement = Cursor(code.tokens[code.at : code.at + _LONGEST_STATEMENT])
+            body = statement.until(";", "for", "foreach") if self.language == "perl" else []
+            if statement.take().kind != "name" or not body:
+                return self.expression(code)
+            self.repeat(["$_"], self.expression(statement), body)  # unlink for @files
+            code.at += statement.at
         return None
-
-    def bind_modifier(self, code: Cursor) -> None:
-        """Bind ``$_`` to the list behind a statement: ``unlink for @files``."""
-        code.until(";", "for", "foreach")
-        if code.take().kind == "name":
-            self.variables["$_"] = List(flat([self.expression(code)]))
 
     def block(self, tokens: list[Token]) -> Data:
         """Walk through statements that may run once, often or never."""
         self.branches += 1
-        self.depth += 1
-        value = self.run(tokens) if self.depth < _DEEPEST else self.too_much()
-        self.depth -= 1
+        value = self.run(tokens)
         self.branches -= 1
         return value
 
@@ -130,42 +131,61 @@ class Walk(Calls):
         self.pending.pop(id(function), None)
         if any(each is function for each in self.open):
             return
+        if self.language == "perl" and len(arguments) > 1:
+            arguments = [List(arguments)]
         names = dict.fromkeys(function.names, _UNKNOWN) | dict(zip(function.names, arguments, strict=False))
-        outer = {name: self.variables.get(name, _UNKNOWN) for name in names}
+        outer, known = {name: self.variables.get(name, _UNKNOWN) for name in names}, {*self.variables}
         self.variables |= names
         self.open.append(function)
         self.block(function.body)
         self.open.pop()
+        if self.language in ("ruby", "php"):
+            self.forget(known)
         self.variables |= outer
 
-    def too_much(self) -> Data:
-        """Note that not all of the code is looked at."""
-        self.doubt("the code is nested or longer than what is looked at")
-        return _UNKNOWN
+    def forget(self, known: set[str]) -> None:
+        """Forget the variables of a function or of a round of a loop: those that were not ``known`` before."""
+        for name in self.variables.keys() - known:
+            if (name[0] == "$") == (self.language == "php"):  # in Ruby, others are global
+                del self.variables[name]
 
-    def loop(self, code: Cursor) -> None:
-        """Give a value to the variable of a loop, whose body follows: all items of a list, as it runs with each."""
-        self.is_sure = False
-        is_group = code.peek().text == "("
-        head = Cursor(code.take().items) if is_group else code
-        texts = [each.text for each in head.tokens[head.at : head.at + 12]]
-        if "as" in texts:
+    def loop(self, code: Cursor, *, is_whole: bool) -> None:
+        """Walk through a loop. ``is_whole``: all of the code belongs to it."""
+        head = Cursor(code.take().items if code.peek().text == "(" else code.until("do", "{"))
+        texts = [each.text for each in head.tokens[:12]]
+        mark = next((each for each in ("as", "of", "in") if each in texts), "(")
+        if mark == "as":
             value = self.expression(head)
-            names = [each.text for each in head.tokens if each.kind == "variable"][-1:]
+            names = _names(head.tokens)
+        elif ";" in texts or (self.language == "lua" and mark == "("):
+            value = _UNKNOWN
+            self.run(head.tokens)
+            names = [target.text for target, operator in pairwise(head.tokens[:12]) if operator.text == "="]
         else:
-            mark = next((each for each in ("of", "in") if each in texts), "(")
-            names = [each.text for each in head.until(mark, ";") if each.kind in ("name", "variable")][-1:]
-            head.at += mark != "("
-            value = self.expression(head)
-        self.variables.update(dict.fromkeys(names or ["$_"], List(flat([value]))))
+            names = _names(head.until(mark)) * (not head.is_done)
+            head.at = 0 if head.is_done else head.at + (mark != "(")
+            items = flat(self.items(head.tokens[head.at :]))
+            # `for (i in list)` has no items of the list.
+            value = _UNKNOWN if mark == "in" and self.language == "node" else List(items)
+        is_block = code.peek().kind == "group"
+        body = code.tokens[code.at :] if is_whole else code.take().items if is_block else code.until(";")
+        self.repeat(names[-1:] or ["$_"], value, body)
+
+    def repeat(self, names: list[str], value: Data, body: list[Token]) -> None:
+        """Walk through the body of a loop, with each item of a list."""
+        self.is_sure = False
+        known = {*self.variables}
+        for _, item in items_of(value):
+            self.forget(known)
+            self.variables.update(dict.fromkeys(names, item))
+            self.block(body)
+        self.variables.update(dict.fromkeys(names, value))
 
     def expression(self, code: Cursor) -> Data:
         """Return the value of the expression at the cursor."""
         self.steps -= 1
-        if self.steps < 0 or self.depth > _DEEPEST:
-            code.at = len(code.tokens)
-            return self.too_much()
-        self.depth += 1
+        if self.steps < 0:
+            raise RecursionError
         start = code.at
         while code.peek().kind == "name" and code.peek().text in _DECLARATIONS:
             code.take()
@@ -174,10 +194,9 @@ class Walk(Calls):
         if is_assigned and operator.text in _ASSIGNMENTS and (operator.text != "<<" or self.language == "ruby"):
             code.at += 2
             value = self.expression(code)
-            self.assign(target, operator.text, value)
+            self.assign(target, operator.text, value, is_new=code.tokens[start] is not target)
         else:
             value = self.operation(code)
-        self.depth -= 1
         code.at = max(code.at, start + 1)
         return value
 
@@ -198,7 +217,7 @@ class Walk(Calls):
                 value = joined([value, other]) if is_joined else Data(UNKNOWN, value.labels | other.labels)
         return value
 
-    def assign(self, target: Token, operator: str, value: Data) -> None:
+    def assign(self, target: Token, operator: str, value: Data, *, is_new: bool) -> None:
         """Assign to a name, or to the names in brackets."""
         if target.kind == "group":
             code = Cursor(target.items)
@@ -213,15 +232,19 @@ class Walk(Calls):
         old = self.variables.get(target.text)
         if operator in _ADDITIONS:
             value = joined([old or Data(), value])
-        if old is not None and self.branches:
+        if old is not None and self.branches and not is_new:
             value = Data(UNKNOWN, old.labels | value.labels)
         self.variables[target.text] = value
 
     def change(self, target: Token, token: Token) -> Data:
-        """Apply ``s///`` or ``tr///`` to a variable, that of ``(my $x = …)`` too."""
+        """Apply ``s///`` to a variable, that of ``(my $x = …)`` too."""
         name = next((each.text for each in target.items if each.kind == "variable"), target.text)
         new, flags, *codes = token.items
-        self.variables[name] = replaced(self.variables.get(name, _UNKNOWN), token.value, new.value, flags.value)
+        old, kind = self.variables.get(name, _UNKNOWN), flags.value[0]
+        is_text = kind == "s" and not codes
+        self.variables[name] = (
+            replaced(old, token.value, new.value, "g" not in flags.value[1:]) if is_text else Data(UNKNOWN, old.labels)
+        )
         for code in codes:
             self.run(code.items)
         return self.variables[name]
@@ -236,38 +259,37 @@ class Walk(Calls):
         token = code.peek()
         if token.text in _ENDS or (token.kind == "name" and token.text in _STOPS):
             return _UNKNOWN
-        value: Data = self.function(code) or _UNKNOWN
-        if value is not _UNKNOWN:
-            return self.postfix(code, value)
+        function = self.function(code)
+        if function is not None:
+            return self.postfix(code, function)
         code.take()
-        if token.kind in ("string", "number"):
-            value = Data(token.value, self.own_value if UNKNOWN in token.value else NO_LABELS)
-        elif token.kind == "template":
-            value = joined([self.operand(Cursor([each])) for each in token.items])
-        elif token.kind == "pattern":
-            value = Reference("RegExp")
-        elif token.kind == "replace":
-            value = self.change(Token("variable", "$_"), token)
-        elif token.kind == "group":
-            value = self.group(token, is_content=before in ("@", "$", "%"))
-        elif token.kind in ("name", "variable"):
-            return self.reference(token.text) if before == "&" else self.named(code, self.reference(token.text))
-        return self.postfix(code, value)
+        if token.kind not in ("name", "variable"):
+            return self.postfix(code, self.literal(token, is_content=before in ("@", "$", "%")))
+        value = self.reference(token.text)
+        return value if before == "&" else self.postfix(code, value, is_name=True)
 
-    def group(self, group: Token, *, is_content: bool = False) -> Data:
-        """Return the value of ``(…)``, ``[…]``, ``{…}`` or a block."""
-        if group.text not in ("(", "[", "{"):
-            return self.block(group.items)
-        values = self.items(group.items)
+    def literal(self, token: Token, *, is_content: bool = False) -> Data:
+        """Return the value of a literal, of ``(…)``, ``[…]``, ``{…}`` or a block."""
+        if token.kind in ("string", "number"):
+            return Data(token.value, self.own_value if UNKNOWN in token.value else NO_LABELS)
+        if token.kind == "template":
+            return joined([self.operand(Cursor([each])) for each in token.items])
+        if token.kind == "pattern":
+            return Reference("RegExp")
+        if token.kind == "replace":
+            return self.change(Token("variable", "$_"), token)
+        if token.text not in ("(", "[", "{"):
+            return self.block(token.items)
+        values = self.items(token.items)
         if len(values) == 1 and (isinstance(values[0], Table) or is_content):
             return values[0]
-        if group.text == "{" and self.language not in ("perl", "lua"):
+        if token.text == "{" and self.language not in ("perl", "lua"):
             table: dict[str, Data] = {}
             for at, value in enumerate(values):
                 table |= value.items if isinstance(value, Table) else {str(at): value}
             return Table(table)
-        if group.text != "(" or (len(values) != 1 and self.language in ("perl", "lua", "ruby")):
-            return List(values, "," if self.language == "node" else " ")
+        if token.text != "(" or (len(values) != 1 and self.language in ("perl", "lua", "ruby")):
+            return List(values)
         return values[-1] if values else Data()
 
     def items(self, tokens: list[Token]) -> list[Data]:
@@ -286,8 +308,6 @@ class Walk(Calls):
                 code.take()
             elif is_bare and (values or table) and code.peek(-1).text not in (",", "=>"):
                 break
-            elif following.text == "=>" and token.kind == "name" and self.language == "perl":
-                values.append(Data(code.take().text))
             elif following.kind == "operator" and following.text in _KEY_MARKS[self.language]:
                 code.at += 2
                 table[token.value] = self.expression(code)
@@ -309,21 +329,18 @@ class Walk(Calls):
         code.at += not is_arrow
         has_name = not is_method and not is_arrow and inner.peek().kind == "name"
         name = inner.take().text.rpartition(".")[2] if has_name else ""
-        names: list[str] = []
-        if is_arrow or inner.peek().text == "(":
-            head = inner.take()
-            names = [each.text for each in [head, *head.items] if each.kind in ("name", "variable")]
+        names = _names([inner.take()] if is_arrow or inner.peek().text == "(" else [])
         while inner.peek().text in ("use", ":", "=>") or (inner.peek().text == "(" and not is_group):
             inner.take()
-        is_block = is_group or inner.peek().text in ("{", "do")
-        body = inner.until(",", ";") if not is_block else inner.tokens[inner.at :] if is_group else inner.take().items
+        is_block = inner.peek().text in ("{", "do")
+        body = inner.tokens[inner.at :] if is_group else inner.take().items if is_block else inner.until(",", ";")
         return self.defined(names, body, name)
 
     def defined(self, names: list[str], body: list[Token], name: str = "") -> Function:
         """Return a function, and note it under its name."""
         inner = Cursor(body)
         if self.language == "ruby" and inner.skip("|"):  # |a, b|
-            names = [each.text for each in inner.until("|") if each.kind == "name"]
+            names = _names(inner.until("|"))
             inner.take()
         function = Function(["$_"] if self.language == "perl" else names, inner.tokens[inner.at :])
         self.pending[id(function)] = function
@@ -332,51 +349,55 @@ class Walk(Calls):
             self.variables[name] = function
         return function
 
-    def postfix(self, code: Cursor, value: Data) -> Data:
+    def postfix(self, code: Cursor, value: Data, *, is_name: bool = False, is_member: bool = False) -> Data:
         """Return the value of the members, indexes and calls behind an operand."""
-        while not code.is_done:
-            token = code.peek()
-            is_member = token.kind == "operator" and token.text in self.table["members"]
-            if token.newline and self.language == "ruby" and not is_member:
-                break
-            is_close = is_member or not token.spaced or self.language not in ("perl", "ruby")
-            if is_member:
-                code.take()
-                token = code.peek()
-                if token.kind != "group":
-                    return self.named(code, self.index(value, code.take().text), is_member=True)
-            if token.kind != "group" or (token.text == "{" and self.language != "perl") or token.text not in "([{":
-                break
-            if token.text == "(":
-                return self.called(code, value, self.items(code.take().items))
-            if not is_close:
-                break
-            is_word = token.text == "{" and [each.kind for each in token.items] == ["name"]
-            key = token.items[0].text if is_word else joined(self.items(token.items)).text
-            value = self.index(value, key)
+        language, token = self.language, code.peek()
+        is_close = not token.spaced or language not in ("perl", "ruby")
+        arguments = self.bare_arguments(code, value, is_member=is_member) if is_name else None
+        if arguments is not None:
+            return self.called(code, value, arguments)
+        if token.kind == "operator" and token.text in self.table["members"]:
             code.take()
-        return value
+            token, is_close = code.peek(), True
+            if token.kind != "group":
+                return self.postfix(code, self.index(value, code.take().text), is_name=True, is_member=True)
+        elif token.newline and language == "ruby":
+            return value
+        if token.kind == "group" and token.text == "(":
+            return self.called(code, value, self.items(code.take().items))
+        if token.kind != "group" or not is_close or not (token.text == "[" or (token.text, language) == ("{", "perl")):
+            return value
+        is_word = token.text == "{" and [each.kind for each in token.items] == ["name"]
+        key = token.items[0].text if is_word else joined(self.items(token.items)).text
+        code.take()
+        return self.postfix(code, self.index(value, key))
 
-    def named(self, code: Cursor, value: Data, *, is_member: bool = False) -> Data:
-        """Continue behind a name: a call, perhaps without parentheses, or another operand."""
+    def bare_arguments(self, code: Cursor, value: Data, *, is_member: bool) -> list[Data] | None:
+        """Return the arguments of a call without parentheses; None if it is none."""
         language, token = self.language, code.peek()
         name = value.name.rpartition(".")[2] if isinstance(value, Reference) else ""
         is_constant = language == "ruby" and name[:1].isupper()
         is_known = (name in self.kinds and not is_constant) or (isinstance(value, Function) and not is_member)
         is_tagged = language == "node" and is_known and token.kind == "template"
         if is_tagged or (language == "lua" and name and (token.kind == "string" or token.text == "{")):
-            return self.called(code, value, self.items([code.take()]))
+            return self.items([code.take()])
+        is_call = is_known or (is_member and not is_constant)
         has_bare = language in ("perl", "ruby") or (language == "php" and name in _BARE_PHP)
-        is_call = is_known or (is_member and language != "php" and not is_constant)
         has_parentheses = token.text == "(" and (language != "ruby" or not token.spaced)
         if has_parentheses or not has_bare or token.text in ("=>", "=", ":") or not is_call:
-            return self.postfix(code, value)
-        arguments: list[Data] = []
-        if language == "perl" and token.text == "{" and not is_member:
-            arguments = [self.defined([], code.take().items)]
-        if self.starts_operand(code) and not (is_member and language == "perl"):
-            arguments += self.listed(code, is_bare=True)
-        return self.called(code, value, arguments)
+            return None
+        is_block = language == "perl" and token.text == "{" and not is_member
+        block: list[Data] = [self.defined([], code.take().items)] if is_block else []
+        token = code.peek()
+        if token.kind == "operator":
+            begins = token.spaced and token.text not in _ENDS - {":"} and not code.peek(1).spaced
+        elif token.kind == "group":
+            begins = token.text in ("(", "[") and token.spaced
+        else:
+            begins = token.kind != "name" or token.text not in _STOPS
+        if not begins or (token.newline and language == "ruby") or (is_member and language == "perl"):
+            return block
+        return block + self.listed(code, is_bare=True)
 
     def called(self, code: Cursor, value: Data, arguments: list[Data]) -> Data:
         """Call a function with the block of Ruby that follows, and continue behind that."""
@@ -384,13 +405,7 @@ class Walk(Calls):
             arguments = [*arguments, self.defined([], code.take().items)]
         return self.postfix(code, self.call(value, arguments))
 
-    def starts_operand(self, code: Cursor) -> bool:
-        """Whether an argument without parentheses begins at the cursor."""
-        token = code.peek()
-        if token.newline and self.language == "ruby":
-            return False
-        if token.kind == "operator":
-            return token.spaced and token.text not in _ENDS - {":"} and not code.peek(1).spaced
-        if token.kind == "group":
-            return token.text in ("(", "[") and token.spaced
-        return token.kind != "name" or token.text not in _STOPS
+
+def _names(tokens: list[Token]) -> list[str]:
+    """Return the names and variables among tokens, and in the brackets among them."""
+    return [each.text for token in tokens for each in [token, *token.items] if each.kind in ("name", "variable")]
