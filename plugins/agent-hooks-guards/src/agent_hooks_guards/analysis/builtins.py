@@ -21,19 +21,8 @@ if TYPE_CHECKING:
     Builtin = Callable[[Evaluation, Command, Frame], Data | None]
 
 
-def _operands(command: Command) -> list[int]:
-    """Return the positions of the operands."""
-    argv = command.argv
-    at = 1
-    while at < len(argv) and argv[at][:1] in "-+" and len(argv[at]) > 1:
-        at += 1
-        if argv[at - 1] == "--":
-            break
-    return list(range(at, len(argv)))
-
-
 def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    operands = _operands(command)
+    operands = command.options.operands
     state = frame.state
     target = command.argv[operands[0]] if operands else "~"
     if target == "-" or command.argv[-1] == "-" or command.program == "popd":
@@ -48,7 +37,7 @@ def _cd(walk: Evaluation, command: Command, frame: Frame) -> Data:
 def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     state = frame.state
     flags = "".join(argument[1:] for argument in command.argv[1:] if argument[:1] == "-" and argument[:2] != "--")
-    operands = _operands(command)
+    operands = command.options.operands
     if "f" in flags:
         names = [command.argv[at] for at in operands]
         if "x" in flags or command.program == "export":
@@ -92,7 +81,7 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
 
 
 def _unset(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    for at in _operands(command):
+    for at in command.options.operands:
         name = command.argv[at]
         _subscript(walk, name, frame)
         if "[" in name:
@@ -116,7 +105,7 @@ def _set(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     if any(argument == "xtrace" or (argument[:1] == "-" and "x" in argument[1:]) for argument in argv[1:2] + argv[2:3]):
         # The shell expands this prompt for each traced command.
         walk.expanded(frame.state.value("PS4").text, frame)
-    operands = _operands(command)
+    operands = command.options.operands
     if "fish" in frame.via or "fish -c" in frame.via:
         if operands:  # `set name value`
             first = operands[0] + 1
@@ -137,13 +126,13 @@ def _shift(_walk: Evaluation, command: Command, frame: Frame) -> Data:
 
 def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
     """``read``: assign the first line of stdin by fields and leave the rest."""
-    given, names = _letters(command.argv[1:], "adinNptu")
-    state = frame.state
-    names = [given["a"]] if "a" in given else names or ["REPLY"]
+    options, state = command.options, frame.state
+    array = options.value("-a")
+    names = [array] if array else [command.argv[at] for at in options.operands] or ["REPLY"]
     for name in names:
         _subscript(walk, name, frame)
-    number = _integer(given.get("u", "")) or 0
-    data = command.stdin if number == 0 else _content_of(number, frame)
+    number = _integer(options.value("-u"))
+    data = _content_of(number, frame) if number else command.stdin
     if data is None:
         for name in names:
             state.assign(name, Data(UNKNOWN, frozenset((INPUT,))))
@@ -151,12 +140,12 @@ def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
     if len(names) > 1 and PROCESSES in data.labels:
         # A script that splits the lines of `ps` selects processes by more than their number.
         data = Data(data.text, data.labels - {PROCESSES})
-    length = _integer(given.get("N", given.get("n", "")))
+    length, end = _integer(options.value("-N|-n")), options.value("-d")
     if length is not None and data.is_known:
         line, rest = data.text[:length], data.text[length:]
-        line = line if "N" in given else line.partition("\n")[0]
+        line = line if options.has("-N") else line.partition("\n")[0]
     else:
-        line, _, rest = data.text.partition("\n" if "d" not in given else given["d"][:1] or "\0")
+        line, _, rest = data.text.partition("\n" if end is None else end[:1] or "\0")
     if UNKNOWN in line:
         rest = UNKNOWN
     left = Data(rest, data.labels) if rest and data.is_known else NOTHING
@@ -166,7 +155,7 @@ def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
     elif frame.stdin is command.stdin:
         frame.stdin = left
     separators = command.assignments["IFS"].text if "IFS" in command.assignments else state.value("IFS").text
-    if "a" in given:
+    if array:
         state.assign_array(names[0], [Data(text, data.labels) for text in _split(line, separators)])
         return NOTHING
     for at, name in enumerate(names):
@@ -175,9 +164,9 @@ def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
     return NOTHING
 
 
-def _integer(text: str) -> int | None:
+def _integer(text: str | None) -> int | None:
     """Return a short decimal number, None for any other text."""
-    return int(text) if text.isdecimal() and len(text) < _MAX_DIGITS else None
+    return int(text) if text and text.isdecimal() and len(text) < _MAX_DIGITS else None
 
 
 def _content_of(number: int, frame: Frame) -> Data:
@@ -186,24 +175,6 @@ def _content_of(number: int, frame: Frame) -> Data:
     if isinstance(found, str):
         return frame.state.file(found) or ANYTHING
     return ANYTHING if found is None else found
-
-
-def _letters(argv: list[str], with_value: str) -> tuple[dict[str, str], list[str]]:
-    """Parse options of one letter, bundled or not; return them with their values, and the operands."""
-    given: dict[str, str] = {}
-    at = 0
-    while at < len(argv) and argv[at][:1] == "-" and len(argv[at]) > 1:
-        argument = argv[at]
-        at += 1
-        if argument == "--":
-            break
-        for place, letter in enumerate(argument[1:], 2):
-            if letter in with_value:
-                given[letter] = argument[place:] or "".join(argv[at : at + 1])
-                at += not argument[place:]
-                break
-            given[letter] = ""
-    return given, argv[at:]
 
 
 def _first_field(line: str, separators: str, *, is_last: bool) -> tuple[str, str]:
@@ -229,21 +200,23 @@ def _split(line: str, separators: str) -> list[str]:
 
 
 def _mapfile(walk: Evaluation, command: Command, frame: Frame) -> Data:
-    given, names = _letters(command.argv[1:], "dnOsucC")
-    number = _integer(given.get("u", "")) or 0
-    data = (command.stdin if number == 0 else _content_of(number, frame)) or ANYTHING
-    separator = given["d"][:1] or "\0" if "d" in given else "\n"
+    options, operands = command.options, command.options.operands
+    number, end = _integer(options.value("-u")), options.value("-d")
+    data = (_content_of(number, frame) if number else command.stdin) or ANYTHING
+    separator = "\n" if end is None else end[:1] or "\0"
     lines = data.text.split(separator)
     if not lines[-1]:
         lines.pop()
-    elif lines[-1].endswith("\n") and "t" in given:
+    elif lines[-1].endswith("\n") and options.has("-t"):
         lines[-1] = lines[-1][:-1]
-    lines = lines[_integer(given.get("s", "")) or 0 :][:_MAX_LINES]
-    end = "" if "t" in given else separator
-    frame.state.assign_array(names[-1] if names else "MAPFILE", [Data(line + end, data.labels) for line in lines])
-    for at, line in enumerate(lines[:_MAX_CALLS] if "C" in given else ()):
+    lines = lines[_integer(options.value("-s")) or 0 :][:_MAX_LINES]
+    end = "" if options.has("-t") else separator
+    name = command.argv[operands[-1]] if operands else "MAPFILE"
+    frame.state.assign_array(name, [Data(line + end, data.labels) for line in lines])
+    called = options.value("-C")
+    for at, line in enumerate(lines[:_MAX_CALLS] if called else ()):
         inside = frame.copy()
-        inside.text = f"{given['C']} {at} {quoted(line)}"
+        inside.text = f"{called} {at} {quoted(line)}"
         walk.code(inside.text, inside, wants=False)
     return NOTHING
 
@@ -266,7 +239,7 @@ def _alias(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     """Define a name of a command: ``alias l=ls``, ``hash -p /bin/ls l``; ``history -s ls`` defines ``fc``."""
     argv, aliases = command.argv, frame.state.aliases
     if command.program == "alias":
-        pairs = [argv[at].partition("=") for at in _operands(command)]
+        pairs = [argv[at].partition("=") for at in command.options.operands]
         aliases.update({name: text for name, equals, text in pairs if equals})
     elif command.program == "hash" and len(argv) > 3 and argv[1] == "-p":
         aliases[argv[3]] = argv[2]
@@ -311,7 +284,7 @@ def _test(walk: Evaluation, command: Command, frame: Frame) -> None:
 
 def _printenv(_walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     """``printenv name``: no builtin, but it prints variables of the shell."""
-    names = [command.argv[at] for at in _operands(command)]
+    names = [command.argv[at] for at in command.options.operands]
     found = [command.assignments.get(name) or frame.state.value(name) for name in names]
     return joined([Data(f"{each.text}\n", each.labels) for each in found], "") if found else None
 

@@ -25,12 +25,6 @@ COPY_OF = "file:"
 _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
 # These write to a file instead of stdout.
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
-# The extensions of compressed files by the program; `gunzip` and `unxz` undo `gzip` and `xz`.
-_EXTENSIONS = {
-    "gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "xz": ".xz", "zstd": ".zst", "lz4": ".lz4", "brotli": ".br",
-    "compress": ".Z", "lzma": ".lzma",
-}  # fmt: skip
-_MOST_FILES = 32
 # These print all files of a folder.
 _ARCHIVERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 
@@ -107,9 +101,7 @@ def keep_written(
             walk.keep(effect.path, data, frame, append=effect.append)
     for source, target in copied:
         _copy(walk, command, source, target, frame)
-    if name.replace("un", "", 1) in _EXTENSIONS:
-        _pack(walk, command, frame)
-    elif name in ("patch", "git") and (name == "patch" or command.options.subcommand[:1] in (("apply",), ("am",))):
+    if name in ("patch", "git") and (name == "patch" or command.options.subcommand[:1] in (("apply",), ("am",))):
         _patch(walk, command, frame)
 
 
@@ -122,25 +114,9 @@ def _content(command: Command, frame: Frame) -> Data | None:
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
     if name in _INSTEAD_OF_PRINTING:
-        from agent_hooks_guards.programs.outputs import output
-
-        argv = [argument for at, argument in enumerate(command.argv) if not _names_target(command, at)]
-        like = type(command)(command.program, argv, command.labels, stdin=command.stdin, cwd=command.cwd)
-        data = output(like, frame.state.file)
+        data = _output()(command, frame.state.file)
         return data if data.is_known else None
     return None
-
-
-def _names_target(command: Command, at: int) -> bool:
-    """Whether an argument names the output file, or is the option before it."""
-    argument, before = command.argv[at], command.argv[at - 1]
-    if command.name == "curl":
-        return _ends_with_o(argument) or _ends_with_o(before)
-    return argument in ("-o", "--output") or before in ("-o", "--output") or argument.startswith("--output=")
-
-
-def _ends_with_o(argument: str) -> bool:
-    return argument == "--output" or (argument[:1] == "-" and argument[1:2] != "-" and argument.endswith("o"))
 
 
 def _path(command: Command, argument: str, frame: Frame) -> str:
@@ -160,20 +136,6 @@ def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: F
         walk.keep(target, Data(known.text, labels | known.labels), frame)
     else:
         walk.keep(target, Data(UNKNOWN, labels | {f"{COPY_OF}{source}"}), frame)
-
-
-def _pack(walk: Evaluation, command: Command, frame: Frame) -> None:
-    """``gzip file`` and ``gunzip file.gz``: store the content under the other name."""
-    options = command.options
-    if options.has("-c|--stdout|--to-stdout|-t|--test|-l|--list"):
-        return
-    unpacks = "un" in command.name or options.has("-d|--decompress|--uncompress")
-    end = _EXTENSIONS[command.name.replace("un", "", 1)]
-    for at in options.operands[:_MOST_FILES]:
-        path = _path(command, command.argv[at], frame)
-        data = frame.state.file(path)
-        if data is not None:
-            walk.keep(path.removesuffix(end) if unpacks else path + end, data, frame)
 
 
 def _patch(walk: Evaluation, command: Command, frame: Frame) -> None:

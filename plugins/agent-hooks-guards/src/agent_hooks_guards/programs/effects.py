@@ -54,7 +54,10 @@ _URL = re.compile(r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)")
 # Variables, in lower case, that name the host that others are reached through.
 _PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
 # Programs that make the content of files known under other names.
-_COPYING = frozenset("cp mv install ln link dd rsync tar gzip zip split scp git".split())
+_COPYING = frozenset(
+    "cp mv install ln link dd rsync tar zip split scp git gzip gunzip pigz unpigz bzip2 bunzip2 xz unxz lzma unlzma"
+    " zstd unzstd lz4 unlz4 brotli compress uncompress".split()
+)
 
 
 class Noting:

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 
     from .effects import Noting
 
-_EXTENSIONS = ("gz", "z", "Z", "bz2", "xz", "lzma", "zst", "lz4", "br")
+# The extensions of compressed files by the program, if it is not that of gzip.
+_EXTENSIONS = {"bzip2": "bz2", "xz": "xz", "lzma": "lzma", "zstd": "zst", "lz4": "lz4", "brotli": "br", "compress": "Z"}
+_PACKED = frozenset(("gz", "z", *_EXTENSIONS.values()))
 _UNPACKERS = frozenset(("gunzip", "bunzip2", "unxz", "unlzma", "unzstd", "uncompress"))
 
 
@@ -194,5 +196,6 @@ def compress(noting: Noting) -> None:
             if not keeps:
                 noting.file("delete", word, recursive=recursive)
             stem, _, extension = word.rpartition(".")
-            target = f"{word}.gz" if not unpacks else stem if extension in _EXTENSIONS else word
+            packed = f"{word}.{_EXTENSIONS.get(noting.command.name, 'gz')}"
+            target = packed if not unpacks else stem if extension in _PACKED else word
             noting.file("write", target, sources=(word,))

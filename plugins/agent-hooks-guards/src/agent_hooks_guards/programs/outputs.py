@@ -170,7 +170,8 @@ def _line(printing: Printing) -> Data:
     if printing.command.stdin is None and not printing.inputs:
         return ANYTHING  # of files below the working directory
     data = printing.input()
-    is_whole = "\n" not in data.text[:-1] and not printing.options.has(_PARTS)
+    cuts = printing.options.has(_PARTS) and printing.command.name != "sort"
+    is_whole = "\n" not in data.text[:-1] and not cuts
     return data if is_whole else Data(UNKNOWN, data.labels)
 
 
