@@ -663,7 +663,7 @@ def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
                 "settings.schema",
                 "agent_hooks.shell.parser",
                 "analysis.expansion",
-                "analysis.inline_code",
+                "code",
                 "programs.outputs",
                 *SLOW,
             ),

@@ -10,57 +10,42 @@ from agent_hooks_guards.model.actions import TooMuchError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agent_hooks.shell.syntax import Part, Word
+    from agent_hooks.shell.syntax import Word
 
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
 _MAX_WORDS = 64
-_LONGEST_BRACED = 4096  # pieces of a word with braces
-_LONGEST_RANGE = 80  # of `{1..9}`
+_LONGEST_BRACED = 4096  # characters
+_PART = 0xF0000
+_PARTS = re.compile("([\U000f0000-\U000fffff])")
 
 
 def expand_braces(word: Word) -> list[Word]:
     """Return the words that ``word`` expands to."""
-    waiting = [_items(word)]
-    done: list[Word] = []
+    if len(word) > _LONGEST_BRACED:
+        raise TooMuchError
+    # In the text that is expanded, a character stands for each part that is quoted or expanded later.
+    waiting = ["".join(part.text if type(part) is Bare else chr(_PART + at) for at, part in enumerate(word))]
+    done: list[str] = []
     while waiting and len(done) + len(waiting) <= _MAX_WORDS:
-        items = waiting.pop(0)
-        made = _first_brace(items)
+        text = waiting.pop(0)
+        made = _first_brace(text)
         if made is None:
-            done.append(_word(items))
-        elif len(items) > _LONGEST_BRACED:
+            done.append(text)
+        elif len(text) > _LONGEST_BRACED:
             raise TooMuchError
         else:
             waiting = made + waiting
-    return done + [_word(items) for items in waiting]
+    return [
+        [word[ord(run) - _PART] if _PARTS.match(run) else Bare(run) for run in _PARTS.split(text) if run]
+        for text in done + waiting
+    ]
 
 
-def _items(word: Word) -> list[Part]:
-    """Return the parts of a word, with each unquoted character as a part."""
-    items: list[Part] = []
-    for part in word:
-        if type(part) is Bare:
-            items += [Bare(char) for char in part.text]
-        else:
-            items.append(part)
-    return items
-
-
-def _word(items: list[Part]) -> Word:
-    word: Word = []
-    for is_bare, run in itertools.groupby(items, key=lambda item: type(item) is Bare):
-        if is_bare:
-            word.append(Bare("".join(item.text for item in run)))  # type: ignore[union-attr]
-        else:
-            word += run
-    return word
-
-
-def _first_brace(items: list[Part]) -> list[list[Part]] | None:
+def _first_brace(text: str) -> list[str] | None:
     """Return the expansions of the first brace expression; None if there is none."""
     open_braces: list[list[int]] = []  # each with the commas in it
     closed: dict[int, tuple[list[int], int]] = {}
-    for at, item in enumerate(items):
-        char = item.text if type(item) is Bare else ""
+    for at, char in enumerate(text):
         if char == "{":
             open_braces.append([at])
         elif char == "," and open_braces:
@@ -69,24 +54,18 @@ def _first_brace(items: list[Part]) -> list[list[Part]] | None:
             commas = open_braces.pop()
             closed[commas[0]] = commas, at
     for start, (commas, end) in sorted(closed.items()):
-        before, after = items[:start], items[end + 1 :]
-        if len(commas) > 1:
-            cuts = [*commas, end]
-            return [before + items[a + 1 : b] + after for a, b in itertools.pairwise(cuts)]
-        if end - start > _LONGEST_RANGE:
+        inside = [text[a + 1 : b] for a, b in itertools.pairwise([*commas, end])]
+        match = _RANGE.fullmatch(inside[0])
+        if len(inside) == 1 and match and match[1].isalpha() == match[2].isalpha():
+            inside = _range(*match.groups())
+        elif len(inside) == 1:
             continue
-        inside = items[start + 1 : end]
-        texts = [each.text if type(each) is Bare else "" for each in inside]
-        match = _RANGE.fullmatch("".join(texts)) if all(texts) else None
-        if match:
-            return [[*before, Bare(text), *after] for text in _range(*match.groups())]
+        return [text[:start] + each + text[end + 1 :] for each in inside]
     return None
 
 
 def _range(first: str, last: str, step: str | None) -> list[str]:
-    is_number = first.lstrip("-").isdigit() and last.lstrip("-").isdigit()
-    if not is_number and (len(first) > 1 or len(last) > 1):
-        return [f"{{{first}..{last}}}"]
+    is_number = not first.isalpha()
     a, b = (int(first), int(last)) if is_number else (ord(first), ord(last))
     by = max(abs(int(step or 1)), 1) * (1 if a <= b else -1)
     numbers = list(range(a, b + (1 if by > 0 else -1), by))[:_MAX_WORDS]

@@ -9,8 +9,8 @@ from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified, absolute
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
-from .file_access import descriptor_of, is_socket, url_of_socket
 from .state import followed
+from .word_values import descriptor_of, is_socket, url_of_socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

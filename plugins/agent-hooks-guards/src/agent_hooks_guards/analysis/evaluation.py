@@ -12,10 +12,9 @@ from agent_hooks.shell.plain import parse_plain
 from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
-from .file_access import is_socket
 from .running import program
 from .state import Defined, State
-from .word_values import FIRST_DESCRIPTOR, WordValues, parser
+from .word_values import FIRST_DESCRIPTOR, WordValues, is_socket, parser
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _SPECIAL = re.compile(r"[{~\[]").search
 _ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
-_GLOB_TOKEN = re.compile(r"\\(.)|\[([^]].*?)\]|.", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _SIGNED = re.compile(r"-?[0-9]{1,9}")
 _MAX_TEXT = 65_536
 _MAX_FIELDS = 4_096
@@ -366,13 +366,15 @@ def _changed(text: str, operator: str, arguments: list[str]) -> str:
         return text
     if (len(text) + 1) ** (first.count("*") + 1) > _MAX_WAYS:
         return UNKNOWN
-    pattern = _pattern(first, is_greedy=operator not in ("#", "%"))
-    if operator in ("#", "##"):
-        return re.sub(rf"\A(?:{pattern})", "", text, count=1, flags=re.DOTALL)
-    if operator in ("%", "%%"):
-        starts = range(len(text), -1, -1) if operator == "%" else range(len(text) + 1)
-        compiled = re.compile(pattern, re.DOTALL)
-        return next((text[:at] for at in list(starts)[:_MAX_TEXT] if compiled.fullmatch(text, at)), text)
+    pattern = _pattern(first)
+    if operator[0] in "#%":
+        compiled = re.compile(pattern)
+        starts = range(len(text) + 1)[:_MAX_TEXT]
+        if operator[0] == "#":
+            cuts = starts if operator == "#" else reversed(starts)
+            return next((text[at:] for at in cuts if compiled.fullmatch(text, 0, at)), text)
+        cuts = starts if operator == "%%" else reversed(starts)
+        return next((text[:at] for at in cuts if compiled.fullmatch(text, at)), text)
     anchors = {"/#": rf"\A(?:{pattern})", "/%": rf"(?:{pattern})\Z"}
     if not first:
         return text
@@ -381,21 +383,9 @@ def _changed(text: str, operator: str, arguments: list[str]) -> str:
     )
 
 
-def _pattern(glob: str, *, is_greedy: bool) -> str:
+def _pattern(glob: str) -> str:
     """Return the regular expression of a shell pattern."""
+    from fnmatch import translate
 
-    def convert(match: re.Match[str]) -> str:
-        char, inside = match[1], match[2]
-        if inside:
-            inside = inside.replace("\\", "\\\\").replace("[", "\\[")
-            return "[" + ("^" + inside[1:] if inside[0] in "!^" else inside) + "]"
-        if match[0] == "*":
-            return ".*" if is_greedy else ".*?"
-        return "." if match[0] == "?" else re.escape(char or match[0])
-
-    made = _GLOB_TOKEN.sub(convert, glob)
-    try:
-        re.compile(made)
-    except re.error:
-        return re.escape(glob)
-    return made
+    # Without the mark of the end, two characters.
+    return translate(_ESCAPED.sub(r"[\1]", glob).replace("[^", "[!"))[:-2]

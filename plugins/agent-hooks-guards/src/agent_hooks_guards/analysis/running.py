@@ -1,4 +1,4 @@
-"""Run commands in the model: functions, builtins, programs with their effects, and the commands inside them."""
+"""Run commands in the model: functions, builtins, programs with their effects, and the commands and codes in them."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from itertools import zip_longest
 
 from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooMuchError
 from agent_hooks_guards.model.declarations import declarations
-from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
+from agent_hooks_guards.model.values import ANYTHING, INPUT, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private
 from agent_hooks_guards.programs.inner import inner
 from agent_hooks_guards.programs.unwrapping import argument
 
 from .builtins import BUILTINS
-from .command_effects import COPY_OF, note_effects, printed_by
-from .file_access import descriptor_data, descriptor_of
+from .command_effects import COPY_OF, note_effects, on_this_machine, printed_by
 from .state import frame_of
+from .word_values import descriptor_data, descriptor_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agent_hooks_guards.code import Found
+
     from .evaluation import Evaluation
     from .state import Frame
 
@@ -31,6 +33,13 @@ _PAST_FUNCTIONS = frozenset(("command", "builtin", "exec"))
 _REMOTE = frozenset(("ssh", "slogin", "autossh", "dbclient", "mosh", "kubectl", "oc", "gcloud", "vagrant"))
 # Languages in which unknown code is assumed to run nothing.
 _FILTERS = frozenset(("sed", "awk"))
+# Effects without the path of a file.
+_ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
+_FILE = "file:"
+# Languages whose code computes with its stdin and the environment.
+_READING = frozenset(("python", "awk", "perl", "ruby", "php", "lua", "node"))
+_NAMELESS = frozenset(("perl", "ruby", "php", "lua", "node"))
+_STDIN = "stdin"
 
 
 def program(walk: Evaluation, command: Command, frame: Frame, *, wants: bool, is_function: bool = True) -> Data:
@@ -246,14 +255,12 @@ def run_code(
     walk: Evaluation, each: Inner, command: Command, frame: Frame, stdin: Data | None, *, wants: bool = False
 ) -> Data:
     """Analyse the code of ``each``, which ``command`` runs; if ``wants`` is set, return its stdout."""
-    from .inline_code import note_code, plain_labels
-
     data, language, path = each.code or NOTHING, each.language, each.path or ""
     mark = f"{path} {data.text}" if path else ""
     if mark in frame.running:
         return _record_recursion(walk, frame, path)
     files = [label[5:] for label in data.labels if label.startswith("file:")]
-    labels = plain_labels(walk, data.labels, frame, stdin)
+    labels = _plain_labels(walk, data.labels, frame, stdin)
     if labels or path:
         walk.analysis.effects.append(Effect("run", path, command, labels=labels))
     if not data.text.replace(UNKNOWN, "").strip():
@@ -283,7 +290,7 @@ def run_code(
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)
         return ANYTHING
-    found, printed = note_code(walk, each, command, inside)
+    found, printed = _note_code(walk, each, command, inside)
     for inner_code in found:
         if inner_code.argv is not None:
             _start(walk, inner_code, command, inside, inner_code.stdin, wants=False)
@@ -308,3 +315,85 @@ def _windows(walk: Evaluation, language: str, text: str, frame: Frame) -> None:
             doubt.fragment = statement.fragment
         if statement.problem:
             analysis.doubts.append(Doubt("unknown-code", statement.fragment, why=statement.problem))
+
+
+def _note_code(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> tuple[list[Inner], Data]:
+    """Record the effects of code; return the programs and codes that it runs, and its stdout."""
+    from agent_hooks_guards.code import scan
+
+    language, data, stdin, arguments = each.language, each.code or NOTHING, frame.stdin, each.arguments
+    walk.size += len(data.text)
+    walk.steps += 10
+    if any(UNKNOWN in word for word in arguments):
+        data = Data(data.text, data.labels | private(command.labels_of()))
+    if language in _NAMELESS and not (arguments and arguments[0] in frame.state.files):
+        # Without a script, the interpreter's option takes its position.
+        arguments = ["-e", *arguments]
+    variables = _variables(data.text, frame) if language in _READING else None
+    found = scan(language, data, arguments, stdin, variables)
+    frame.via = (*frame.via, language)
+
+    # An unknown value that was computed from a known line is not that line.
+    is_read = stdin is None or (language in _READING and stdin.is_known and "\n" not in stdin.text.rstrip("\n"))
+
+    def resolve(value: Data) -> Data:
+        labels = _plain_labels(walk, value.labels, frame, stdin)
+        if value.text.strip() == UNKNOWN and _STDIN in value.labels and stdin is not None and not is_read:
+            return Data(stdin.text, labels)
+        return value if labels == value.labels else Data(value.text, labels)
+
+    for path, content in found.files.items():
+        if content.text != UNKNOWN or language not in _FILTERS:
+            walk.keep(walk.path(path, frame), resolve(content), frame)
+    _note_effects(walk, language, found, command, frame)
+    walk.analysis.doubts += [Doubt("unknown-code", command.fragment, why=why) for why in found.doubts]
+    codes = [*(("sh", shell) for shell in found.shells), *found.codes]
+    inner = [Inner(language=other, code=resolve(code) if _STDIN in code.labels else code) for other, code in codes]
+    for at, argv in enumerate(found.programs):
+        words = {word: labels for (which, word), labels in found.origins.items() if which == at}
+        origins = {word: _plain_labels(walk, labels, frame, stdin) for word, labels in words.items()}
+        inner.append(Inner(argv=argv, labels=origins))
+        inner[-1].stdin = resolve(found.inputs[at]) if at in found.inputs else None
+    return inner, Data(found.output.text, _plain_labels(walk, found.output.labels, frame, stdin))
+
+
+def _note_effects(walk: Evaluation, language: str, found: Found, command: Command, frame: Frame) -> None:
+    """Record the effects of code, with the labels that rules use."""
+    for kind, path, recursive, labels, method in found.effects:
+        labels = _plain_labels(walk, labels, frame, frame.stdin)
+        if kind not in _ELSEWHERE:
+            path = walk.path(path, frame)
+        if kind == "read":
+            labels |= walk.labels_of_file(path, frame)
+        append = kind == "write" and method == "append"
+        method = "" if append else method
+        effect = Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
+        walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
+        if kind == "write" and path not in frame.state.files:
+            # A filter writes all or part of its input.
+            given = frame.stdin if language in _FILTERS else None
+            walk.keep(path, given if given is not None and given.is_known else Data(UNKNOWN, labels), frame)
+
+
+def _variables(text: str, frame: Frame) -> dict[str, Data]:
+    """Return the known environment variables that code names."""
+    state = frame.state
+    known = {name: state.value(name) for name in state.variables if name in text}
+    # The value of a secret is unknown, but its labels are known.
+    found = {name: value for name, value in known.items() if value.is_known or private(value.labels)}
+    return {"HOME": Data(state.home or "~"), **found}
+
+
+def _plain_labels(walk: Evaluation, labels: frozenset[str], frame: Frame, stdin: Data | None) -> frozenset[str]:
+    """Return the labels that rules use: those of a file in place of its path, and those of ``stdin`` in its place."""
+    if _STDIN not in labels and not any(label.startswith(_FILE) for label in labels):
+        return labels
+    plain = NO_LABELS
+    for label in labels:
+        if label.startswith(_FILE):
+            plain |= walk.labels_of_file(walk.path(label[len(_FILE) :], frame), frame)
+        elif label == _STDIN:
+            plain |= {INPUT} if stdin is None else _plain_labels(walk, stdin.labels - {_STDIN}, frame, None)
+        else:
+            plain |= {label}
+    return plain

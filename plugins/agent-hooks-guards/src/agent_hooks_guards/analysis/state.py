@@ -313,15 +313,28 @@ class Frame:
 
 
 class Redirected:
-    """The descriptors of a command: data for input, paths for outputs. 1 and 2 are absent if not redirected."""
+    """The descriptors of a command that are redirected: data for input, paths for outputs.
 
-    __slots__ = ("appends", "named", "stdin", "targets")
+    ``appends``: the paths of those that keep the content of their file.
+    """
+
+    __slots__ = ("appends", "named", "stdin")
 
     def __init__(self, stdin: Data | None) -> None:
         self.stdin = stdin
-        self.targets: dict[int | str, str] = {}
         self.named: dict[int | str, Data | str] = {}
         self.appends: set[str] = set()
+
+    @property
+    def targets(self) -> dict[int | str, str]:
+        """The paths of outputs that are not dropped."""
+        return {fd: path for fd, path in self.named.items() if isinstance(path, str) and path != "/dev/null" and fd}
+
+    def open_input(self, fd: int | None, data: Data) -> None:
+        """Read ``data`` from a descriptor, by default the standard input."""
+        self.named[fd or 0] = data
+        if not fd:
+            self.stdin = data
 
 
 def frame_of(walk: Evaluation, each: Inner, command: Command, frame: Frame) -> Frame:

@@ -1,15 +1,27 @@
-"""Expansion of words, assignments and redirections in the context of a walk."""
+"""Words, assignments and redirections in the context of a walk, and the content of files during it."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from agent_hooks.shell import syntax
-from agent_hooks_guards.model.actions import TooMuchError
-from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
+from agent_hooks_guards.model.actions import Analysis, Effect, TooMuchError
+from agent_hooks_guards.model.values import (
+    ANYTHING,
+    ENDLESS,
+    ENDLESS_FILES,
+    INPUT,
+    NETWORK,
+    NO_LABELS,
+    NOTHING,
+    SECRET,
+    UNKNOWN,
+    Data,
+)
+from agent_hooks_guards.places.kinds import kinds
+from agent_hooks_guards.places.paths import absolute
 
-from .file_access import FileAccess, descriptor_of
-from .state import Frame, Redirected, next_index
+from .state import Frame, Redirected, either, followed, next_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +29,13 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from agent_hooks_guards.model.actions import Command
+    from agent_hooks_guards.places.paths import Place
 
 FIRST_DESCRIPTOR = 1000
+FROM_NETWORK = Data(UNKNOWN, frozenset((NETWORK,)))
 _MAX_ELEMENTS = 4_096
+_MAX_TEXT = 262_144
+_MAX_DIGITS = 9
 
 
 @cache
@@ -38,8 +54,125 @@ def _expansion() -> ModuleType:
     return expansion
 
 
-class WordValues(FileAccess):
-    """The part of a walk that expands words, assigns variables and opens redirections."""
+class WordValues:
+    """The part of a walk that expands words, assigns variables, opens redirections, and reads and writes files.
+
+    ``analysis``: its result.
+    """
+
+    def __init__(self, place: Place) -> None:
+        self.analysis = Analysis()
+        self.place = place
+        self.steps = 0
+        self.depth = 0
+        self.size = 0
+        # The number of enclosing branches; in one, a file may stay unwritten.
+        self.branches = 0
+        # The latest arguments of each active function.
+        self.given: dict[str, list[Data]] = {}
+        # Process substitutions and coprocesses by the path of their pipe.
+        self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
+
+    def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:
+        """Walk ``node``; return its stdout, if ``wants`` is set."""
+        raise NotImplementedError
+
+    def reads(self, size: int) -> None:
+        """Count ``size`` parsed characters. Raises ``TooMuchError`` if the total is too large."""
+        self.size += size
+        if self.size > _MAX_TEXT:
+            raise TooMuchError
+
+    def socket_data(self, path: str) -> Data:
+        """Return the input from a path that may be a socket."""
+        return FROM_NETWORK if is_socket(path) else ANYTHING
+
+    def path(self, text: str, frame: Frame) -> str:
+        """Return the absolute path that ``text`` names."""
+        path = absolute(text, frame.state.cwd, frame.state.home)
+        return followed(path, frame.state.links) if frame.state.links else path
+
+    def read(self, text: str, frame: Frame, command: Command) -> Data:
+        """Record that a file is read and return its content."""
+        path = self.path(text, frame)
+        descriptor = descriptor_of(path)
+        if descriptor is not None and descriptor in frame.state.descriptors:
+            known = frame.state.descriptors[descriptor]
+            return known if isinstance(known, Data) else self.socket_data(known)
+        data = frame.state.file(path)
+        if path == "/dev/null":
+            return NOTHING
+        if is_socket(path):
+            self.analysis.effects.append(Effect("receive", url_of_socket(path), command))
+            return FROM_NETWORK
+        if data is None:
+            typed = {INPUT} if is_terminal(path) else NO_LABELS
+            data = Data(UNKNOWN, self.labels_of_file(path, frame) | typed | {"file:" + path})
+        self.analysis.effects.append(Effect("read", path, command, labels=data.labels))
+        return data
+
+    def labels_of_file(self, path: str, frame: Frame) -> frozenset[str]:
+        """Return the labels of a file's content: those of its known content, and those that follow from its path."""
+        known = frame.state.file(path)
+        labels = NO_LABELS if known is None else known.labels
+        if "secret" in kinds(path, self.place, frame.state.host):
+            labels |= {SECRET}
+        return labels | {ENDLESS} if path in ENDLESS_FILES else labels
+
+    def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
+        """Return the labels of the files in a folder: a whole home or machine holds keys."""
+        found = kinds(path, self.place, frame.state.host)
+        return NO_LABELS if found.isdisjoint(("home", "root")) else frozenset((SECRET,))
+
+    def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame) -> Data:
+        """Write ``data``, the output of a command, to the targets of its redirections; return its stdout."""
+        if not where.targets:
+            return data
+        for fd, path in where.targets.items():
+            content = data if fd == 1 else NOTHING if fd == 2 else ANYTHING
+            if fd == 1 or path not in {other for at, other in where.targets.items() if at == 1}:
+                self.write(path, content, frame, command, append=path in where.appends)
+        return NOTHING if 1 in where.targets else data
+
+    def write(self, path: str, data: Data, frame: Frame, command: Command, *, append: bool = False) -> None:
+        """Record that ``data`` is written to a file."""
+        descriptor = descriptor_of(path)
+        if descriptor is not None and descriptor in frame.state.descriptors:
+            known = frame.state.descriptors[descriptor]
+            path = known if isinstance(known, str) else path
+        if is_socket(path):
+            command.stdin = data
+            self.analysis.effects.append(Effect("send", url_of_socket(path), command, labels=data.labels))
+            return
+        if self._feed(path, data):
+            return
+        # Rules about stdin apply to the written data, too.
+        command.stdin = data
+        self.analysis.effects.append(Effect("write", path, command, append=append, labels=data.labels))
+        self.keep(path, data, frame, append=append)
+
+    def _feed(self, path: str, data: Data) -> bool:
+        """Run the process that reads from the pipe ``path`` with ``data``; return whether there is one."""
+        if path not in self.sinks:
+            return False
+        body, inside = self.sinks[path]
+        again = inside.copy(state=inside.state.copy())
+        again.stdin = data
+        self.run(body, again, wants=False)
+        return True
+
+    def keep(self, path: str, data: Data, frame: Frame, *, append: bool = False) -> None:
+        """Store the new content of a file."""
+        if self._feed(path, data):
+            return
+        files = frame.state.files
+        old = files.get(path, ())
+        if append:
+            before = old or (NOTHING,)
+            new = tuple(Data(each.text + data.text, each.labels | data.labels) for each in before)
+        else:
+            new = (data,)
+        files[path] = either(new, old) if self.branches and old else new
 
     def beside(self, body: syntax.Node, inside: Frame) -> tuple[str, Data]:
         """Run a process substitution or coprocess; return the path of its pipe and its stdout.
@@ -97,34 +230,25 @@ class WordValues(FileAccess):
             target = self.value(each.target, frame)
             fd = self._open_named(each.fd, frame) if isinstance(each.fd, str) else each.fd
             if operator in ("<<", "<<<"):
-                data = Data(target.text + "\n", target.labels) if operator == "<<<" else target
-                self._open_input(where, 0 if fd is None else fd, data)
+                where.open_input(fd, Data(target.text + "\n", target.labels) if operator == "<<<" else target)
             elif operator in ("<&", ">&") and (target.text.rstrip("-").isdigit() or target.text == "-"):
                 self._duplicate(where, operator, fd, target.text.rstrip("-"), frame)
             elif operator in ("<", "<>", "<&"):
-                self._open_input(where, 0 if fd is None else fd, self.read(target.text, frame, command))
+                where.open_input(fd, self.read(target.text, frame, command))
                 if operator == "<>" and fd:
-                    path = self.path(target.text, frame)
-                    where.named[fd] = path
-                    if fd in (1, 2):
-                        where.targets[fd] = path
-                        where.appends.add(path)
+                    where.named[fd] = path = self.path(target.text, frame)
+                    where.appends.add(path)
             else:
                 fds = [1, 2] if operator in ("&>", "&>>") or (operator == ">&" and fd is None) else [fd or 1]
                 path = self.path(target.text, frame)
                 number = descriptor_of(path) if path not in self.sinks else None
-                if number is not None:
-                    for fd in fds:
-                        self._duplicate(where, ">&", fd, str(number), frame)
-                    continue
-                if operator in (">>", "&>>"):
+                if operator in (">>", "&>>") and number is None:
                     where.appends.add(path)
                 for fd in fds:
-                    where.named[fd] = path
-                    if path == "/dev/null":
-                        where.targets.pop(fd, None)
+                    if number is not None:
+                        self._duplicate(where, ">&", fd, str(number), frame)
                     else:
-                        where.targets[fd] = path
+                        where.named[fd] = path
         return where
 
     def _open_named(self, name: str, frame: Frame) -> int:
@@ -133,28 +257,16 @@ class WordValues(FileAccess):
         frame.state.assign(name, Data(str(number)))
         return number
 
-    def _open_input(self, where: Redirected, fd: int, data: Data) -> None:
-        where.named[fd] = data
-        if fd == 0:
-            where.stdin = data
-
     def _duplicate(self, where: Redirected, operator: str, fd: int | None, source: str, frame: Frame) -> None:
         if fd is None:
             fd = 0 if operator == "<&" else 1
+        known = where.named.get(int(source), frame.state.descriptors.get(int(source))) if source else None
         if not source:
-            where.targets.pop(fd, None)
-            return
-        number = int(source)
-        if number == fd:
-            return
-        known = where.named.get(number, frame.state.descriptors.get(number, where.targets.get(number)))
-        if known is None:
-            return
-        where.named[fd] = known
-        if fd == 0:
-            where.stdin = known if isinstance(known, Data) else self.socket_data(known)
-        elif isinstance(known, str) and known != "/dev/null":
-            where.targets[fd] = known
+            where.named.pop(fd, None)
+        elif known is not None and int(source) != fd:
+            where.named[fd] = known
+            if fd == 0:
+                where.stdin = known if isinstance(known, Data) else self.socket_data(known)
 
     def assign(self, assignments: list[syntax.Assignment], frame: Frame, *, keep: bool) -> dict[str, Data]:
         """Return the values of assignments by name; store them in the state if ``keep`` is set."""
@@ -226,3 +338,42 @@ def _indexed(item: syntax.Word) -> tuple[syntax.Word, syntax.Word] | None:
         if cut:
             return [*index[:at], syntax.Bare(before)], [syntax.Bare(after), *index[at + 1 :]]
     return None
+
+
+def is_socket(path: str) -> bool:
+    """Whether bash opens a connection for this path."""
+    return path.startswith(("/dev/tcp/", "/dev/udp/"))
+
+
+def url_of_socket(path: str) -> str:
+    """Return the address of a socket's path as a URL."""
+    _, _, protocol, host, *port = path.split("/")
+    return f"{protocol}://{host}:{'/'.join(port)}"
+
+
+def is_terminal(path: str) -> bool:
+    """Whether a person may type the input from this path."""
+    return path.startswith(("/dev/tty", "/dev/pts/")) or descriptor_of(path) == 0
+
+
+def descriptor_of(path: str) -> int | None:
+    """Return the number of the descriptor that ``path`` names; None for a file."""
+    folder, _, number = path.rpartition("/")
+    if number.isdecimal() and len(number) < _MAX_DIGITS:
+        if folder in ("/dev/fd", "/proc/self/fd"):
+            return int(number)
+        # /proc/$$/fd, where $$ is unknown
+        if folder.startswith("/proc/") and folder.endswith("/fd") and UNKNOWN in folder:
+            return int(number)
+    return {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}.get(path)
+
+
+def descriptor_data(path: str, frame: Frame) -> Data | None:
+    """Return the content of the open descriptor that ``path`` names; None for a file."""
+    number = descriptor_of(path)
+    known = frame.state.descriptors.get(number) if number is not None else None
+    if isinstance(known, str):
+        return FROM_NETWORK if is_socket(known) else frame.state.file(known)
+    if known is None and number == 0:
+        return frame.stdin
+    return known
