@@ -95,8 +95,7 @@ class AgentRuntime:
         has = {(hook.event, hook.name) for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
         lacking = [one for one in self.defaults if not has.issuperset((str(event), one.name) for event in one.event)]
         # A policy in shadow enforces nothing, but the default behaviour of an agent must remain.
-        enforcing = self.policy.replace(shadow=False)
-        self.default_hooks = HookStack(lacking, enforcing).hooks() if lacking else None
+        self.default_hooks = HookStack(lacking, self.policy.replace(shadow=False)).hooks() if lacking else None
         self.name = name
         self.agent_id = agent_id or os.urandom(8).hex()
         self.session_id = session_id

@@ -50,7 +50,13 @@ def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
             warned.append(
                 f"The hook {hook.name} is never asked: its match {shown!r} meets no tool of this agent ({names})."
             )
-    warned += (text for tool, _ in calls for text in _about_kindless(tool, kinds))
+    for tool, _ in calls:
+        hint = next((name for name in tool.parameters.get("properties", ()) if name in _KIND_HINTS), None)
+        if hint is not None and kinds and tool.kind == "other":
+            warned.append(
+                f"The tool {tool.name} takes {hint!r} but has no kind, so hooks that match {', '.join(sorted(kinds))} "
+                f'are not asked about it: declare one, such as kind="{_KIND_HINTS[hint]}".'
+            )
     for text in dict.fromkeys(warned):
         getLogger("agent_hooks").warning("%s", text)
 
@@ -73,16 +79,6 @@ def _kinds_in(match: Any) -> set[str]:
     return set(_KIND_NAMES.intersection(exact_names(text) or ())) if isinstance(text, str) else set()
 
 
-def _about_kindless(tool: Tool, kinds: set[str]) -> list[str]:
-    """Return a warning if the tool has no kind and an argument that suggests one."""
-    hint = next((name for name in tool.parameters.get("properties", ()) if name in _KIND_HINTS), None)
-    if hint is None or not kinds or tool.kind != "other":
-        return []
-    which = ", ".join(sorted(kinds))
-    text = f"The tool {tool.name} takes {hint!r} but has no kind, so hooks that match {which} are not asked about it"
-    return [f'{text}: declare one, such as kind="{_KIND_HINTS[hint]}".']
-
-
 def check_priorities(manager: HookManager) -> None:
     """Raise ``PriorityConflictError`` if two deciding hooks of different plugins share an event, a priority and a
     match: their order would depend on the order of registration. Two gates do not conflict, because a deny of either
@@ -90,8 +86,7 @@ def check_priorities(manager: HookManager) -> None:
     """
     for event in HookEvent.all():
         chain = manager.compile(event)
-        deciders = chain.deciders if chain is not None else ()
-        for first, second in combinations(deciders, 2):
+        for first, second in combinations(chain.deciders if chain is not None else (), 2):
             alike = first.order[:2] == second.order[:2] and first.plugin_name != second.plugin_name
             are_gates = first.mode == second.mode == "gate"
             if alike and not are_gates and _may_overlap(first.options.match, second.options.match):

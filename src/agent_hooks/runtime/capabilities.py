@@ -30,11 +30,9 @@ class AgentCapability(Protocol):
     @property
     def name(self) -> str:
         """The name."""
-        ...
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
         """Return the builder with the capability applied."""
-        ...
 
 
 def check_capability(capability: Any) -> AgentCapability:

@@ -155,11 +155,10 @@ class Compaction:
         if not isinstance(summary, str) or not summary.strip():
             raise RunError("The summary is empty or no text.")
         content = f"A summary of our conversation so far:\n\n{summary.strip()}"
-        shown = Message(role="user", content=content, metadata={"source": _SOURCE})
-        messages = (*before, shown, *after)
+        messages = (*before, Message(role="user", content=content, metadata={"source": _SOURCE}), *after)
         state = state.replace(messages=messages)
         self._failed_at, self.is_measured = 0, False
-        await session._tell(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
+        await session._ask(HookEvent.AFTER_COMPACT, state, message_count=len(messages), trigger=trigger)
         return state
 
     async def _summary(

@@ -33,15 +33,12 @@ class ConversationStore(Protocol):
         """Take the conversation and return its state, None if there is none yet. Raises ``StoreError`` if another
         session holds it, or if it cannot be read; then it is not taken.
         """
-        ...
 
     async def save(self, session_id: str, state: AgentState) -> None:
         """Store the state durably. Raises ``StoreError``; the previous state then remains."""
-        ...
 
     async def release(self, session_id: str) -> None:
         """Release the conversation for other sessions."""
-        ...
 
 
 class MemoryConversations:

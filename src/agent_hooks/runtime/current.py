@@ -122,20 +122,17 @@ _POLL_SECONDS = 0.01
 @dataclass(eq=False)
 class Started:
     """One agent that a tool starts. ``key``: digest of its name and task; ``state``: its last recorded state, None
-    before it starts; ``is_answered``: the run was resumed with the answer for it; ``wait``: the pending suspension.
+    before it starts; ``is_active``: it has started, and neither ended nor been suspended; ``is_answered``: the run was
+    resumed with the answer for it; ``wait``: the pending suspension.
     """
 
     key: str
     state: AgentState | None = None
     task: asyncio.Task[object] | None = None
     is_begun: bool = False
+    is_active: bool = False
     is_answered: bool = False
     wait: Waits | None = None
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether it waits for an answer, before or after its start."""
-        return self.state is not None and self.state.status == _WAITING
 
 
 class StartedAgents:
@@ -149,11 +146,11 @@ class StartedAgents:
     def __init__(self, begun: BegunCall | None = None, *, is_answered: bool = False) -> None:
         self.outcomes: list[HookOutcome] = []
         self.is_over = False
-        self._all = [Started(*kept) for kept in zip(begun.keys, begun.agents, strict=True)] if begun is not None else []
-        self._active: set[Started] = set()
         self._is_suspending = False  # a suspension is propagating through the tool
-        if (first := next((one for one in self._all if one.is_waiting), None)) is not None:
-            first.is_answered = is_answered
+        self._all: list[Started] = []
+        for key, state in zip(begun.keys, begun.agents, strict=True) if begun is not None else ():
+            is_first = state.status == _WAITING and not any(one.is_answered for one in self._all)
+            self._all.append(Started(key, state, is_answered=is_answered and is_first))
 
     def start(self, name: str, task: str) -> Started:
         """Return the started agent: a recorded one with the same key, in any order, else a new one."""
@@ -164,9 +161,8 @@ class StartedAgents:
         if one is None:
             one = Started(key)
             self._all.append(one)
-        one.is_begun = True
+        one.is_begun = one.is_active = True
         one.task = asyncio.current_task()
-        self._active.add(one)
         return one
 
     async def suspend(self, one: Started, wait: Waits, state: AgentState | None) -> None:
@@ -176,10 +172,10 @@ class StartedAgents:
         import asyncio
 
         before, one.state, one.wait = one.state, state or AgentState(status=_WAITING), wait
-        self.mark_idle(one)
+        one.is_active = False
         try:
             await asyncio.sleep(_POLL_SECONDS)  # agents that the tool starts together with this one start
-            while self._active:  # noqa: ASYNC110 - perhaps in the event loop of another thread
+            while any(each.is_active for each in self._all):  # noqa: ASYNC110 - perhaps in another thread's event loop
                 await asyncio.sleep(_POLL_SECONDS)
         except BaseException:
             if not self._is_suspending:  # otherwise the suspension of another agent cancels this one
@@ -187,15 +183,11 @@ class StartedAgents:
             raise
         self._is_suspending = True
 
-    def mark_idle(self, one: Started) -> None:
-        """Note that an agent is no longer active."""
-        self._active.discard(one)
-
     async def end(self) -> None:
         """End the call: start no more agents, and cancel those that the tool left running."""
         self.is_over = True
-        unfinished = [one for one in self._all if one in self._active or one.wait is not None]
-        left = [one.task for one in unfinished if one.task is not None and not self._is_suspending]
+        unfinished = () if self._is_suspending else self._all
+        left = [one.task for one in unfinished if one.task is not None and (one.is_active or one.wait is not None)]
         if not left:
             return
         import asyncio
@@ -213,6 +205,5 @@ class StartedAgents:
 
     def record(self, call: ToolCall, context: str) -> BegunCall:
         """Return the record of the call and of its suspended and finished agents."""
-        kept = [one for one in self._all if one.state is not None and (one.is_begun or not one.is_waiting)]
-        keys, agents = tuple(one.key for one in kept), tuple(one.state for one in kept if one.state is not None)
-        return BegunCall(call=call, context=context, keys=keys, agents=agents)
+        kept = {one: one.state for one in self._all if one.state and (one.is_begun or one.state.status != _WAITING)}
+        return BegunCall(call=call, context=context, keys=tuple(one.key for one in kept), agents=tuple(kept.values()))

@@ -79,7 +79,6 @@ class Driver(Protocol):
 
     async def respond(self, request: ModelRequest) -> ModelResponse:
         """Return the model's response; may be a plain function. Raise ``StopRunError`` to stop the run."""
-        ...
 
 
 class ScriptedDriver:

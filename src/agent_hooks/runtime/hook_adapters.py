@@ -29,9 +29,9 @@ class _Adapter:
         """Return the answer of the function, or an awaitable of it."""
         return self._function(self._state_of(ctx))
 
-    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:
-        """Return the outcome for the answer."""
-        raise NotImplementedError
+    def _read(self, ctx: HookContext, answer: Any) -> HookOutcome | None:  # noqa: ARG002 - for those that decide
+        """Return the outcome for the answer; an observer has no opinion."""
+        return None
 
     def _state_of(self, ctx: HookContext) -> AgentState:
         if ctx.state is None:
@@ -152,9 +152,6 @@ class EventEmittingHook(_Adapter):
 
     def _ask(self, ctx: HookContext) -> Any:
         return self.emit(ctx if self.event_type is None else self.event_type(ctx))
-
-    def _read(self, ctx: HookContext, answer: Any) -> None:
-        """Ignore the result: an observer has no opinion."""
 
 
 def _function_of(adapted: Any, method: str, role: str) -> Callable[..., Any]:

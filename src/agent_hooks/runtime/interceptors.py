@@ -31,11 +31,9 @@ class Interceptor(Protocol):
 
     def listens(self, event: HookEvent | str) -> bool:
         """Whether anything handles ``event``."""
-        ...
 
     async def dispatch(self, ctx: HookContext) -> HookOutcome:
         """Return the outcome of one event."""
-        ...
 
 
 class PassThrough:
@@ -97,7 +95,7 @@ class InheritingHooks(Hooks):
         super().__init__(own.manager, parent.ask, own.scopes, own.directory or parent.directory, own.on_settled)
         self.own = own
         self.parent = parent
-        self._chains: dict[tuple[Any, ...], Chain | None] = {}
+        self._chains: dict[str, tuple[tuple[Any, ...], Chain | None]] = {}
 
     def _like(self, **changes: Any) -> Hooks:
         made = InheritingHooks(self.own._like(**changes), self.parent)
@@ -107,13 +105,14 @@ class InheritingHooks(Hooks):
 
     def chain(self, event: HookEvent | str) -> Chain | None:
         """Return the event's chain: inherited hooks, then the child's own."""
-        key = (event, *_stamp(self))
-        if key not in self._chains:
-            self._chains[key] = self._compile(HookEvent.parse(event))
-        return self._chains[key]
-
-    def _compile(self, event: HookEvent) -> Chain | None:
         above, own = self.parent.chain(event), self.own.chain(event)
+        parts = (above, own, self.manager.generation)
+        known = self._chains.get(event)
+        if known is None or known[0] != parts:
+            known = self._chains[event] = (parts, self._compile(HookEvent.parse(event), above, own))
+        return known[1]
+
+    def _compile(self, event: HookEvent, above: Chain | None, own: Chain | None) -> Chain | None:
         inherited = [_lifted(hook) for hook in _hooks_of(above) if _is_inherited(hook)]
         if above is None or not inherited:
             return own
@@ -195,9 +194,3 @@ def _tightened(parent: HookPolicy, own: HookPolicy) -> HookPolicy:
     closed = "closed" if own.on_gate_failure == "closed" else None
     ask = "deny" if "deny" in (parent.ask_fallback, own.ask_fallback) else "allow"
     return parent.replace(on_gate_failure=strictest(parent.on_gate_failure, closed), ask_fallback=ask)
-
-
-def _stamp(hooks: Hooks) -> tuple[int, ...]:
-    """Return a value that changes with each registration in the managers."""
-    above = _stamp(hooks.parent) if isinstance(hooks, InheritingHooks) else ()
-    return (hooks.manager.generation, *above)

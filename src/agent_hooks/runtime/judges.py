@@ -89,8 +89,7 @@ def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
 
 def _configured(preset: str) -> str | None:
     """Return the model of a preset in the settings. Raises ``SettingsError``."""
-    settings = plugin_settings(TABLE)
-    chosen = settings.get(preset)
+    chosen = plugin_settings(TABLE).get(preset)
     if chosen is None or (isinstance(chosen, str) and chosen.strip()):
         return chosen
     raise SettingsError(f"agent-hooks.toml: {TABLE}.{preset} must name a model, as in 'openai:gpt-6-luna'.")

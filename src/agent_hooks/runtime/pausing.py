@@ -50,11 +50,9 @@ class SuspensionStore(Protocol):
         """Add ``by`` to the number, initially 0, atomically, and return the sum. If the sum is above ``limit``, do not
         store it.
         """
-        ...
 
     def read(self, scope: str, key: str) -> int:
         """Return the number, 0 if it was never incremented."""
-        ...
 
 
 def check_store(store: Any) -> SuspensionStore:

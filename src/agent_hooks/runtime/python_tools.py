@@ -233,8 +233,7 @@ class Arguments:
         try:
             values: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), args))
         except ValidationError as error:
-            details = error.errors(include_url=False, include_context=False)
-            raise ToolArgumentsError(self._explain(details)) from None
+            raise ToolArgumentsError(self._explain(error.errors(include_url=False, include_context=False))) from None
         return values
 
     @functools.cached_property

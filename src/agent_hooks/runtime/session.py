@@ -113,15 +113,15 @@ class SessionRunner(SessionEvents):
         self._skills.register(self.agent.interceptor)
         undo.callback(self._skills.unregister)
         self.agent = self.agent._with(tools=self._skills.with_tool(self.agent.tools.values()))
-        await self._tell(HookEvent.SETUP, config=self._config, trigger="init")
+        await self._ask(HookEvent.SETUP, config=self._config, trigger="init")
         definition = {"name": self.agent.name, "model": self.agent.driver.model, "tools": list(self.agent.tools)}
         outcomes = [await self._gate(HookEvent.BEFORE_AGENT, definition=definition)]
         undo.push_async_callback(finished, self.agent.interceptor, "")
-        undo.push_async_callback(self._tell, HookEvent.AFTER_AGENT, definition=definition)
+        undo.push_async_callback(self._ask, HookEvent.AFTER_AGENT, definition=definition)
         is_loaded = self._store is not None and await self._load(self._store, outcomes, undo)
         for outcome in outcomes:
             self._add_brought(outcome)
-        undo.push_async_callback(lambda: self._tell(HookEvent.SESSION_END, end_reason=self._end_reason))
+        undo.push_async_callback(lambda: self._ask(HookEvent.SESSION_END, end_reason=self._end_reason))
         source = "resume" if is_loaded else "startup"
         path = self._store.path(self.session_id) if isinstance(self._store, FileConversations) else ""
         outcome = await self._ask(HookEvent.SESSION_START, source=source, transcript_path=path)
@@ -164,7 +164,7 @@ class SessionRunner(SessionEvents):
             elif skill is not None and not self._skills.has(skill):
                 self.state = with_skill(self.state, None)
                 await self._warn("skill_gone", f"The session has no skill {skill!r} any more, so it is not active.")
-        await self._tell(HookEvent.AFTER_CONVERSATION_LOAD, message_count=len(self.state.messages))
+        await self._ask(HookEvent.AFTER_CONVERSATION_LOAD, message_count=len(self.state.messages))
         return stored is not None
 
     async def close(self, reason: str = "other") -> AgentState:
@@ -278,8 +278,8 @@ class SessionRunner(SessionEvents):
     async def _finish_turn(self) -> None:
         skill, self.state = self.active_skill, with_skill(self.state, None)
         about: dict[str, Any] = {} if skill is None else {"skill": skill}
-        count, status = len(self.state.messages), self.state.status
-        await self._tell(HookEvent.AFTER_TURN, message_count=count, status=status, **about)
+        status = self.state.status
+        await self._ask(HookEvent.AFTER_TURN, message_count=len(self.state.messages), status=status, **about)
         await self.notify("agent_completed", f"{self.agent.name}: {status}")
         await self._save()
 
@@ -311,8 +311,7 @@ class SessionRunner(SessionEvents):
     async def _save(self) -> None:
         if self._store is None or not self._is_kept:
             return
-        count = len(self.state.messages)
-        outcome = await self._ask(HookEvent.BEFORE_CONVERSATION_SAVE, message_count=count)
+        outcome = await self._ask(HookEvent.BEFORE_CONVERSATION_SAVE, message_count=len(self.state.messages))
         self._count_spent()
         if outcome.blocks:
             self._settled = self.state
@@ -321,7 +320,7 @@ class SessionRunner(SessionEvents):
         self._add_brought(outcome)
         await self._store.save(self.session_id, self.state)
         self._settled = self.state
-        await self._tell(HookEvent.AFTER_CONVERSATION_SAVE, message_count=len(self.state.messages))
+        await self._ask(HookEvent.AFTER_CONVERSATION_SAVE, message_count=len(self.state.messages))
 
     # -- skills ------------------------------------------------------------------------------------------------------
 
@@ -343,7 +342,7 @@ class SessionRunner(SessionEvents):
             outcome = await self._gate(HookEvent.BEFORE_SKILL_ACTIVATION, **about)
             self.state = with_skill(self.state.with_messages(skill_message(name, text)), name)
             self._add_brought(outcome)
-            await self._tell(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
+            await self._ask(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
             return self.state
 
     # -- one operation at a time -------------------------------------------------------------------------------------

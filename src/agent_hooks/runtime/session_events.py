@@ -40,7 +40,7 @@ class SessionEvents:
 
     async def notify(self, kind: str, message: str) -> None:
         """Fire ``notification``. ``kind``: the subject that hooks match; ``message``: for a person."""
-        await self._tell(HookEvent.NOTIFICATION, notification_type=kind, message=message)
+        await self._ask(HookEvent.NOTIFICATION, notification_type=kind, message=message)
 
     def answer(self, event: str, decision: str | HookOutcome) -> None:
         """Answer an operation that was refused because it waits. Once it is tried again, its hooks run again, and the
@@ -53,16 +53,13 @@ class SessionEvents:
         self._answered[name] = (Resumption(suspended, decision, self._answer_store), about)
         del self._waiting[name]
 
-    async def _tell(self, event: HookEvent, state: AgentState | None = None, **about: Any) -> None:
-        """Dispatch an event whose outcome does not matter. ``state``: default that of the session."""
-        hooks = self._hooks(about)
-        if hooks.listens(event):
-            with acting_as(Caller(None, self._spent)):
-                await hooks.dispatch(self._context(event, state, **about))
-
     async def _ask(self, event: HookEvent, state: AgentState | None = None, **about: Any) -> HookOutcome:
-        """Return the outcome; ``answer`` resolves one that waits. Raises ``RunError`` for anything but an outcome."""
-        hooks = self._hooks(about)
+        """Dispatch an event and return the outcome; ``answer`` resolves one that waits. ``state``: default that of the
+        session. Raises ``RunError`` for anything but an outcome.
+        """
+        hooks = self.agent.interceptor
+        if about.get("skill") is not None:
+            hooks = in_skill(hooks, about["skill"])
         if not hooks.listens(event):
             return PROCEED
         ctx = self._context(event, state, **about)
@@ -96,10 +93,6 @@ class SessionEvents:
     def _context(self, event: HookEvent, state: AgentState | None, **about: Any) -> HookContext:
         state = state or self.state
         return HookContext(event, state=state, **self.agent.context_fields(state), **about)
-
-    def _hooks(self, about: dict[str, Any]) -> Interceptor:
-        skill = about.get("skill")
-        return self.agent.interceptor if skill is None else in_skill(self.agent.interceptor, skill)
 
     def _add_brought(self, outcome: HookOutcome) -> None:
         """Add messages and context of hooks to the conversation."""

@@ -181,7 +181,6 @@ def _no_skill(name: str, skills: Iterable[str]) -> str:
 
 
 async def _dispatched(hooks: Interceptor, run: AgentRun, event: HookEvent, about: Mapping[str, Any]) -> HookOutcome:
-    fields = {**run.fields, **about}
     with acting_as(run.in_hook):
-        ctx = HookContext(event, state=run.state, step_index=run.state.step_count, **fields)
+        ctx = HookContext(event, state=run.state, step_index=run.state.step_count, **{**run.fields, **about})
         return await dispatch_now(hooks, ctx)

@@ -53,8 +53,7 @@ async def run_subagent(
         raise started.first_wait
     if started is not None and started.is_over:
         raise SubagentError(f"Subagent {name!r} is not started: the tool call that it belongs to has ended.")
-    subagent = _Subagent(run, started if told else None, agent, name, max_depth, told)
-    return await subagent.run(task)
+    return await _Subagent(run, started if told else None, agent, name, max_depth, told).run(task)
 
 
 @dataclass
@@ -88,7 +87,7 @@ class _Subagent:
             await started.suspend(mine, wait, self.state)
             raise
         finally:
-            started.mark_idle(mine)
+            mine.is_active = False
         return mine.state
 
     async def finish(self, task: str, earlier: AgentState) -> AgentState:
@@ -142,10 +141,9 @@ class _Subagent:
         if not self.has_events:
             return task
         about: dict[str, Any] = {"name": self.name, "task": task, "max_depth": self.max_depth}
-        event = HookEvent.BEFORE_SUBAGENT
-        outcome = await self.parent.ask(event, may_resume=self.is_resumed, **about)
+        outcome = await self.parent.ask(HookEvent.BEFORE_SUBAGENT, may_resume=self.is_resumed, **about)
         if outcome.decision in WAITING:
-            raise self.waiting(self.parent.pause(event, outcome, **about))
+            raise self.waiting(self.parent.pause(HookEvent.BEFORE_SUBAGENT, outcome, **about))
         self.add_outcome(outcome)
         if outcome.blocks:
             raise SubagentDeniedError(f"Denied: {outcome.reason}")

@@ -122,10 +122,9 @@ class TerminalPermissions:
         heading = f"{ctx.agent_name or 'An agent'} needs permission (asked for by {asked_by})"
         yield "bold yellow", visible(heading[: self._max_characters])
         call = ctx.tool_call
-        subject = {"why": ctx.reason, **({} if call is None else {"tool": call.name, "kind": call.kind})}
-        if ctx.cwd:
-            subject["directory"] = ctx.cwd
-        for name, value in subject.items():
+        subject = {} if call is None else {"tool": call.name, "kind": call.kind}
+        place = {"directory": ctx.cwd} if ctx.cwd else {}
+        for name, value in {"why": ctx.reason, **subject, **place}.items():
             for style, line in self._cut(value if name == "why" else visible(value, keep="\t")):
                 yield style, f"  {name}: {line}"
         about = call.args if call is not None else {name: ctx.get(name) for name in _SUBJECTS if ctx.get(name)}

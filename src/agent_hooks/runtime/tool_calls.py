@@ -56,8 +56,7 @@ class ToolCalls:
     def __init__(self, run: AgentRun, calls: Sequence[ToolCall], paused: Suspended | None) -> None:
         self.run = run
         self.retries = run.agent.policy.max_retries
-        tools = run.agent.tools
-        known = [tool.known(call) if (tool := tools.get(call.name)) else call for call in calls]
+        known = [tool.known(call) if (tool := run.agent.tools.get(call.name)) else call for call in calls]
         settled = paused.settled if paused is not None and len(paused.settled) == len(known) else [None] * len(known)
         self.calls = [Call(call, execution) for call, execution in zip(known, settled, strict=True)]
         if paused is not None:
@@ -108,14 +107,16 @@ class ToolCalls:
             if call is not None:
                 ready[one] = call
         self.run.start_answered()
-        waits: dict[Call, tuple[ToolCall, Waits]] = {}
+        first: Paused | None = None  # of the calls that wait; the answer is for it
+        begun: list[BegunCall] = []
         for one, (execution, error) in (await self._perform_all(ready)).items():
             if isinstance(error, Waits):
-                waits[one] = (execution.call, error)
+                first = first or error.paused
+                begun.append(one.agents.record(execution.call, one.context))
             else:
                 await self._after(one, execution, error)
-        if waits and not self.is_stopped:
-            raise self._paused(waits)
+        if first is not None and not self.is_stopped:
+            raise Paused(first.suspended.replace(begun=tuple(begun)), first.operation)
         if waiting is not None:
             while retried := [one for one in ready if one.execution is None]:
                 await self._make(retried[:1])
@@ -139,12 +140,6 @@ class ToolCalls:
                         one.execution = _with_context(task.result()[0], one.context)
             raise
         return {one: task.result() for one, task in tasks.items()}
-
-    def _paused(self, waits: Mapping[Call, tuple[ToolCall, Waits]]) -> Paused:
-        """Return the pause of the run during these calls; the answer is for the first of them."""
-        begun = tuple(one.agents.record(call, one.context) for one, (call, _) in waits.items())
-        _, first = next(iter(waits.values()))
-        return Paused(first.paused.suspended.replace(begun=begun), first.paused.operation)
 
     async def _before(self, one: Call) -> ToolCall | None:
         """Return the call as changed by its hooks; None if they block it, which sets its execution."""
