@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import deque
 from contextlib import suppress
+from functools import cache
 
 from agent_hooks.system.paths import is_below
 
@@ -35,46 +35,32 @@ def imported_beside(
     """Return the files and folders in ``folder`` that satisfy the literal imports of ``code``, and of the modules so
     found, by path; the content of a folder is None.
 
-    ``read``: returns the content of a file. ``standard``: include files with the names of standard modules.
+    ``read``: returns the content of a file. ``standard``: include all that replace modules of the standard library.
     """
     found: dict[str, bytes | None] = {}
-    waiting = deque([(folder, code)])
-    listings: dict[str, dict[str, list[str]]] = {}
-
-    def importable(directory: str) -> dict[str, list[str]]:
-        if directory not in listings:
-            listings[directory] = _importable(directory)
-        return listings[directory]
-
-    while waiting:
-        package, content = waiting.popleft()
+    importable = cache(_importable)
+    waiting = [(folder, code)]
+    if standard:
+        # A folder without an ``__init__.py`` does not replace a module.
+        is_module = lambda path: not os.path.isdir(path) or "__init__" in importable(path)  # noqa: E731
+        names = (name for name, paths in importable(folder).items() if any(map(is_module, paths)))
+        text = "".join(f"import {name}\n" for name in sys.stdlib_module_names.intersection(names))
+        waiting.append((folder, text.encode()))
+    for package, content in waiting:  # grows as it goes
         for base, name in _imported(content, folder, package):
             if not standard and name.partition(".")[0] in sys.stdlib_module_names:
                 continue
             directories = [base]
             for part in filter(None, name.split(".")):
-                paths = [path for each in directories for path in importable(each).get(part, [])]
+                paths = [path for each in directories for path in importable(each).get(part, ())]
                 directories = [path for path in paths if os.path.isdir(path)]
-                initial = [path for each in directories for path in importable(each).get("__init__", [])]
-                for path in (*paths, *initial):
-                    if path in found or len(found) >= _MAX_FILES:
-                        continue
-                    found[path] = None if os.path.isdir(path) else read(path)
-                    if path.endswith((".py", ".pyw")):
-                        waiting.append((os.path.dirname(path), found[path] or b""))
+                paths += [path for each in directories for path in importable(each).get("__init__", ())]
+                for path in paths[: _MAX_FILES - len(found)]:
+                    if path not in found:
+                        found[path] = None if os.path.isdir(path) else read(path)
+                        if path.endswith((".py", ".pyw")):
+                            waiting.append((os.path.dirname(path), found[path] or b""))
     return found
-
-
-def standard_names(folder: str) -> str:
-    """Return imports of the files in ``folder`` that replace modules of the standard library."""
-    names = _importable(folder)
-    # A folder without an ``__init__.py`` does not replace a module.
-    replacing = (
-        name
-        for name in sys.stdlib_module_names.intersection(names)
-        if any(not os.path.isdir(path) or "__init__" in _importable(path) for path in names[name])
-    )
-    return "".join(f"import {name}\n" for name in replacing)
 
 
 def is_standard(module: str) -> bool:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from hashlib import sha256
 
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.system.folders import read_regular
 from agent_hooks.system.paths import is_below
 
 from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
@@ -27,7 +27,7 @@ from .known_programs import (
     unseen_task,
     written_files,
 )
-from .neighbours import imported_beside, is_standard, standard_names
+from .neighbours import imported_beside, is_standard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.formats.entry import HookEntry
 
+_MAX_SCRIPT = 64 * 1024 * 1024
 _MAX_FOREIGN_SCRIPT = 1024 * 1024
 _MAX_FOLDERS = 20
 _MAX_SHOWN = 100
@@ -60,24 +61,26 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
 
     Raises ``TrustError`` if a file differs.
     """
-    contents = {}
-    for path, trusted in entry.scripts.items():
-        if not trusted:
-            if os.path.exists(path) and path not in HookCommand(entry).written:
-                raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
-            continue
-        try:
-            content = content_of(path)
-        except OSError as error:
-            raise TrustError(f"{path}, which was trusted, cannot be read: {error.strerror}") from error
-        if content is None or sha256(content).hexdigest() != trusted:
-            raise TrustError(f"{path} has changed since it was trusted; see `agent-hooks trust --diff`")
-        contents[path] = content
-    read = lambda path: contents.get(path) or content_of(path) or b""  # noqa: E731
-    for path, code in (HookCommand(entry).needed_files(read) if contents else {}).items():
-        if code is not None and path not in entry.scripts:
-            raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
+    if not entry.scripts:
+        return {}
+    contents = {path: _trusted_content(path, digest) for path, digest in entry.scripts.items() if digest}
+    command = HookCommand(entry)
+    needed = command.needed_files(lambda path: contents.get(path) or read_regular(path, _MAX_SCRIPT))
+    late = [path for path, digest in entry.scripts.items() if not digest and path not in command.written]
+    late += [path for path, code in needed.items() if code is not None and path not in entry.scripts]
+    for path in filter(os.path.exists, late):
+        raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
     return contents
+
+
+def _trusted_content(path: str, digest: str) -> bytes:
+    try:
+        content = read_regular(path, _MAX_SCRIPT)
+    except OSError as error:
+        raise TrustError(f"{path}, which was trusted, cannot be read: {error.strerror}") from error
+    if sha256(content).hexdigest() != digest:
+        raise TrustError(f"{path} has changed since it was trusted; see `agent-hooks trust --diff`")
+    return content
 
 
 def python_variables(entry: HookEntry) -> dict[str, str]:
@@ -91,14 +94,13 @@ def python_variables(entry: HookEntry) -> dict[str, str]:
     is_ours = entry.source in ("project", "skill")
     try:
         command = HookCommand(entry)
-        if command.has_cwd and not is_ours:
+        if not is_ours and isinstance(entry.config.get("cwd"), str):
             return {}
         has_code, folders = command.python_code_in(command.parsed)
-        has_code = has_code and not (is_ours and command.imports_beside())
+        if not has_code or (is_ours and command.imports_beside()):
+            return {}
     except SettingsError:  # too large to analyse
         return {} if is_ours else {"PYTHONSAFEPATH": "1"}
-    if not has_code:
-        return {}
     return {"PYTHONSAFEPATH": "1", **({"PYTHONPATH": os.pathsep.join(dict.fromkeys(folders))} if folders else {})}
 
 
@@ -113,37 +115,31 @@ class HookCommand:
     def __init__(self, entry: HookEntry) -> None:
         config = entry.config
         self.entry = entry
-        self.is_ours = entry.source in ("project", "skill")
-        self.has_cwd = isinstance(config.get("cwd"), str)
-        self.project_dir = entry.project_dir
         # Its working directory, see `handlers/command.py`.
         self.directory = entry.project_dir or entry.directory if entry.form == "claude" else entry.directory
-        if self.has_cwd:
+        if isinstance(config.get("cwd"), str):
             self.directory = os.path.join(entry.directory, os.path.expanduser(config["cwd"]))
         self.own = list(filter(None, dict.fromkeys((self.directory, entry.directory, entry.project_dir))))
         self.parsed = self._parse()
         self.invocations = self.parsed.invocations
         self.is_reading = self.parsed.is_readable and all(only_reads(each) for each in self.invocations)
-        words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
-        tokens = dict.fromkeys(token for each in words for token in _tokens(each.text or ""))
+        self.words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
+        tokens = dict.fromkeys(token for each in self.words for token in _tokens(each.text or ""))
         folders = [path for token in tokens for path in _paths(token, self.own) if os.path.isdir(path)]
         self.starts = list(dict.fromkeys((*self.own, *folders)))
         if len(self.starts) > _MAX_FOLDERS + len(self.own):
             raise SettingsError(f"The command names more than {_MAX_FOLDERS} folders.")
-        written = [
-            *self.parsed.writes,
-            *(each for invocation in self.invocations for each in written_files(invocation)),
-        ]
+        written = [*self.parsed.writes, *(each for call in self.invocations for each in written_files(call))]
         self.written = {path for each in written for path in _paths(each.text or "", self.starts)}
         self.running = list(files_to_run(self.invocations))
 
     def _parse(self) -> CommandWords:
         values = {
-            "CLAUDE_PROJECT_DIR": self.project_dir or self.entry.directory,
+            "CLAUDE_PROJECT_DIR": self.entry.project_dir or self.entry.directory,
             "CLAUDE_PLUGIN_ROOT": self.entry.plugin_root,
             "PWD": self.directory,
             "HOME": os.path.expanduser("~"),
-            TOP: _top_of(self.directory) or self.project_dir,
+            TOP: _top_of(self.directory) or self.entry.project_dir,
         }
         parsed = CommandWords({name: value for name, value in values.items() if value})
         command, args = self.entry.config.get("command"), self.entry.config.get("args")
@@ -165,15 +161,14 @@ class HookCommand:
         A file counts if it is inside the project. Outside it counts if the command names it with a slash and it is
         neither a system file nor larger than 1 MiB.
         """
+        running = dict.fromkeys(each.text or "" for each in self.running)
         found: dict[str, None] = {}
-        for argument in self.running:
-            for path in _paths(argument.text or "", self.starts):
-                mains = (os.path.join(path, name) for name in _MAIN) if os.path.isdir(path) else (path,)
-                found.update(dict.fromkeys(each for each in mains if self._counts(argument.text or "", each)))
-        for token in self._named():
+        for token in (*running, *self._named()):
             for path in _paths(token, self.starts):
-                if not grows(token) and path not in self.written and self._counts(token, path):
-                    found[path] = None
+                is_run = token in running
+                paths = [os.path.join(path, name) for name in _MAIN] if is_run and os.path.isdir(path) else [path]
+                if is_run or not (grows(token) or path in self.written):
+                    found.update(dict.fromkeys(each for each in paths if self._counts(token, each)))
         added, ignored = (_texts(self.entry.config.get(name)) for name in ("scripts", "ignore"))
         found.update(dict.fromkeys(path for each in added for path in _paths(each, self.own)[:1]))
         left_out = {path for each in ignored for path in _paths(each, self.own)}
@@ -181,19 +176,19 @@ class HookCommand:
 
     def _named(self) -> Iterator[str]:
         """Yield the literal words of the command that may name files to run."""
+        arguments = [*self.parsed.others, *(each for call in self.invocations for each in call.wrappers)]
         if self.is_reading:
-            for argument in (each for invocation in self.invocations for each in code_files(invocation)):
-                yield from _tokens(argument.text or "")
-            wrappers = (each for invocation in self.invocations for each in invocation.wrappers)
-            for argument in (*self.parsed.others, *wrappers):
-                yield from _tokens(argument.text or "") if _LOADS_CODE.match(argument.raw) else ()
-            return
-        for invocation in self.invocations:
-            is_data = only_reads(invocation)
-            for argument in (*invocation.wrappers, *invocation.arguments):
-                yield from [argument.text or ""] if is_data else _tokens(argument.text or "")
-        documents = [each for invocation in self.invocations for each in invocation.documents]
-        for argument in (*self.parsed.others, *self.parsed.reads, *documents):
+            arguments = [each for each in arguments if _LOADS_CODE.match(each.raw)]
+            arguments += [each for call in self.invocations for each in code_files(call)]
+        else:
+            arguments += self.parsed.reads
+            for call in self.invocations:
+                arguments += call.documents
+                if not only_reads(call):
+                    arguments += call.arguments
+                else:
+                    yield from (each.text or "" for each in call.arguments)
+        for argument in arguments:
             yield from _tokens(argument.text or "")
 
     def _counts(self, token: str, path: str) -> bool:
@@ -204,8 +199,8 @@ class HookCommand:
         return "/" in token and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
 
     def _is_inside(self, path: str) -> bool:
-        roots = {self.project_dir, os.path.realpath(self.project_dir)} if self.project_dir else ()
-        return any(is_below(path, root) for root in roots)
+        root = self.entry.project_dir
+        return bool(root) and any(is_below(path, each) for each in (root, os.path.realpath(root)))
 
     def needed_files(self, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
         """Return the files that scripts and code of the command need, by absolute path with the content; None for a
@@ -216,35 +211,32 @@ class HookCommand:
         files that it sources by a literal path. ``read``: returns the content of a file.
         """
         found: dict[str, bytes | None] = {}
-        if self.is_ours and self.imports_beside():  # else PYTHONSAFEPATH leaves the folder out
-            for text in (*self._codes(), standard_names(self.directory)):
+        # Otherwise PYTHONSAFEPATH leaves the folder out.
+        if self.entry.source in ("project", "skill") and self.imports_beside():
+            for text in self._codes():
                 found.update(imported_beside(self.directory, text.encode(), read))
-        waiting = [path for each in self.running for path in self._files(each)]
+        waiting = list(self._existing(self.running))
         for script in waiting:  # grows as it goes
             code = found.get(script) or read(script)
             if b"\0" in code:
                 continue
             if not _is_shell(script, code):
-                folder = os.path.dirname(os.path.realpath(script))
-                for each in (code, standard_names(folder).encode()):
-                    found.update(imported_beside(folder, each, read))
-                found.pop(os.path.realpath(script), None)
-            for path in self._sourced(script, code) if not _is_python(script, code) else ():
-                if path not in found:
-                    found[path] = read(path)
-                    waiting.append(path)
+                real = os.path.realpath(script)
+                found.update(imported_beside(os.path.dirname(real), code, read))
+                found.pop(real, None)
+            if not _is_python(script, code):
+                calls = self._parse_script(script, code).invocations
+                sourced = [each for call in calls if call.name in ("source", ".") for each in call.arguments[1:2]]
+                new = [path for path in self._existing(sourced) if path not in found]
+                found.update((path, read(path)) for path in new)
+                waiting += new
         return found
 
-    def _files(self, argument: Argument) -> Iterator[str]:
-        for path in _paths(argument.text or "", self.starts):
+    def _existing(self, arguments: Iterable[Argument]) -> Iterator[str]:
+        """Yield the paths of the files that arguments name, without those of the system."""
+        for path in (path for argument in arguments for path in _paths(argument.text or "", self.starts)):
             if os.path.isfile(path) and not _is_systems(path):
                 yield path
-
-    def _sourced(self, script: str, code: bytes) -> Iterator[str]:
-        """Yield the paths of the files that a shell script sources."""
-        for invocation in self._parse_script(script, code).invocations:
-            if invocation.name in ("source", ".") and invocation.arguments[1:]:
-                yield from filter(os.path.isfile, _paths(invocation.arguments[1].text or "", self.own))
 
     def _parse_script(self, script: str, code: bytes) -> CommandWords:
         parsed = CommandWords({**self.parsed.values, "0": script})
@@ -276,14 +268,14 @@ class HookCommand:
 
     def _codes(self) -> Iterator[str]:
         """Yield the literal Python code in the command; ``import x`` for ``-m x``."""
-        for invocation in self.invocations:
-            kind, argument = interpreted(invocation)
-            if is_python(invocation.name) and kind == "code" and argument is not None:
+        for call in filter(lambda call: is_python(call.name), self.invocations):
+            kind, argument = interpreted(call)
+            if kind == "code" and argument is not None:
                 yield argument.text or ""
-            elif is_python(invocation.name) and kind == "module":
+            elif kind == "module":
                 yield f"import {argument}.__main__"
-            elif is_python(invocation.name) and kind == "stdin":
-                yield from (document.text or "" for document in invocation.documents)
+            elif kind == "stdin":
+                yield from (document.text or "" for document in call.documents)
 
     def imports_beside(self) -> bool:
         """Whether Python code in the command needs modules of the working directory, as far as can be seen."""
@@ -298,8 +290,11 @@ class HookCommand:
         """
         kinds = [interpreted(each)[0] for each in parsed.invocations if is_python(each.name)]
         has_code, folders = any(kind not in ("script", "") for kind in kinds), []
-        for path in (path for argument in files_to_run(parsed.invocations) for path in self._files(argument)):
-            code = _readable(path)
+        for path in self._existing(files_to_run(parsed.invocations)):
+            try:
+                code = read_regular(path, _MAX_SCRIPT)
+            except OSError:
+                continue
             if _is_python(path, code):
                 folders.append(os.path.dirname(os.path.realpath(path)))
                 has_code = has_code or _RUNS_PYTHON.search(code) is not None
@@ -337,8 +332,8 @@ class HookCommand:
                 yield "missing", f"The command runs {_shown(run.raw)}: there is no such file.", _PUT_THERE
         unseen = []
         if not self.is_reading:
-            words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
-            unseen = [f"Which file {_shown(each.raw)} is" for each in words if _is_computed_path(each)]
+            computed = (each.raw for each in self.words if each.text is None)
+            unseen = [f"Which file {_shown(raw)} is" for raw in computed if "/" in raw and "://" not in raw]
         for invocation in self.invocations:
             kind, argument = interpreted(invocation)
             if kind == "script" and str(argument) == "{}":
@@ -347,22 +342,6 @@ class HookCommand:
                 unseen.append(f"Which files {_shown(task)} runs")
         for subject in unseen:
             yield "not-covered", f"{subject} cannot be seen, so the trust does not cover it.", _WRITE_OUT
-
-
-def content_of(path: str) -> bytes | None:
-    """Return the content of a file, None for a pipe or a device, which might never end."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-    with open(descriptor, "rb") as file:
-        return file.read() if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-
-
-def _readable(path: str) -> bytes:
-    """Return the content of a script, nothing for a program that is none."""
-    try:
-        code = content_of(path) or b""
-    except OSError:
-        return b""
-    return b"" if b"\0" in code else code
 
 
 def _texts(value: object) -> list[str]:
@@ -393,10 +372,6 @@ def _is_shell(script: str, code: bytes) -> bool:
 def _is_systems(path: str) -> bool:
     """Whether a file belongs to the system or a package manager."""
     return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
-
-
-def _is_computed_path(argument: Argument) -> bool:
-    return argument.text is None and "/" in argument.raw and "://" not in argument.raw
 
 
 def _shown(text: str) -> str:
