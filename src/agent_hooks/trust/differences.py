@@ -7,29 +7,34 @@ from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .manifest import ManifestFile
 
 
-def changes_between(before: tuple[ManifestFile, ...], after: tuple[ManifestFile, ...]) -> Iterator[str]:
-    """Return the differences of two manifests, in sentences."""
-    old = {(file.path, file.kind): file for file in before}
-    new = {(file.path, file.kind): file for file in after}
+def differing(
+    before: Iterable[ManifestFile], after: Iterable[ManifestFile]
+) -> Iterator[tuple[str, ManifestFile | None, ManifestFile | None]]:
+    """Yield the printable path of each file that differs between two manifests, and the file in both."""
+    old, new = ({(file.path, file.kind): file for file in files} for files in (before, after))
     for key in sorted(old.keys() | new.keys()):
-        path = visible(key[0])
-        if key not in old:
-            yield f"{path} is new."
-        elif key not in new:
-            yield f"{path} is gone."
-        else:
-            was, now = old[key], new[key]
-            if was.sha256 != now.sha256:
-                yield f"{path} has changed."
-            if was.mode != now.mode:
-                yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
-            if was.real != now.real:
-                yield f"{path} leads to {visible(now.real) or 'itself'}, not to {visible(was.real) or 'itself'}."
+        was, now = old.get(key), new.get(key)
+        if was is None or now is None or was.facts != now.facts:
+            yield visible(key[0]), was, now
+
+
+def changes_between(before: Iterable[ManifestFile], after: Iterable[ManifestFile]) -> Iterator[str]:
+    """Return the differences of two manifests, in sentences."""
+    for path, was, now in differing(before, after):
+        if was is None or now is None:
+            yield f"{path} is {'new' if was is None else 'gone'}."
+            continue
+        if was.sha256 != now.sha256:
+            yield f"{path} has changed."
+        if was.mode != now.mode:
+            yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
+        if was.real != now.real:
+            yield f"{path} leads to {visible(now.real) or 'itself'}, not to {visible(was.real) or 'itself'}."
 
 
 def facts_of(file: ManifestFile | None) -> str:

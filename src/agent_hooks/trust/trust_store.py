@@ -63,9 +63,7 @@ class _UnreliableError(Exception):
     """Raised for a record that does not count."""
 
     def __init__(self, path: str, problem: str, remedy: str) -> None:
-        super().__init__(problem)
-        self.path = path
-        self.remedy = remedy
+        self.finding = ConfigFinding(kind="trust-store", path=path, message=problem, remedy=remedy)
 
 
 class TrustStore:
@@ -142,7 +140,7 @@ class TrustStore:
                 newest = _Manifest(digest=found, files=project.files)
                 write_whole(self._path(project.root), _written(project.root, [newest, *earlier][:KEPT]))
         except _UnreliableError as error:
-            raise TrustError(f"Not trusted, because it would not count: {error.path}: {error} {error.remedy}") from None
+            raise TrustError(f"Not trusted, because it would not count: {error.finding}") from None
         except OSError as error:
             raise TrustError(
                 f"Not trusted: {self.folder} cannot be written ({error.strerror or error}). It must belong to you; "
@@ -171,18 +169,10 @@ class TrustStore:
         """
         from difflib import unified_diff
 
-        from .differences import facts_of, lines_of
+        from .differences import differing, facts_of, lines_of
 
-        trusted = self._whole(project.root)
-        files = _nearest(trusted, project).files if trusted else ()
-        before = {(file.path, file.kind): file for file in files}
-        after = {(file.path, file.kind): file for file in project.files}
         lines: list[str] = []
-        for key in sorted(before.keys() | after.keys()):
-            old, new = before.get(key), after.get(key)
-            if old is not None and new is not None and old.facts == new.facts:
-                continue
-            path = visible(key[0])
+        for path, old, new in differing(_nearest(self._whole(project.root), project), project.files):
             lines.append(f"--- {path if old else '/dev/null'} {facts_of(old)}".rstrip())
             lines.append(f"+++ {path if new else '/dev/null'} {facts_of(new)}".rstrip())
             lines += list(unified_diff(lines_of(old), lines_of(new), lineterm=""))[2:]
@@ -201,8 +191,7 @@ class TrustStore:
             try:
                 trusted += self._trusted(root, folder)
             except _UnreliableError as error:
-                found = ConfigFinding(kind="trust-store", path=error.path, message=str(error), remedy=error.remedy)
-                findings = (*findings, found)
+                findings += (error.finding,)
         return trusted, findings
 
     def _whole(self, root: str) -> tuple[_Manifest, ...]:
@@ -383,7 +372,7 @@ def _standing(project: Project, trusted: tuple[_Manifest, ...], findings: tuple[
         status = "changed"
         from .differences import changes_between
 
-        changes = tuple(changes_between(_nearest(trusted, project).files, project.files))
+        changes = tuple(changes_between(_nearest(trusted, project), project.files))
     else:
         status = "untrusted" if project.files else "empty"
     return TrustStatus(status=status, digest=digest, changes=changes, known=_paths(trusted), findings=findings)
@@ -401,7 +390,8 @@ def _paths(trusted: Iterable[_Manifest]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file.path for manifest in trusted for file in manifest.files))
 
 
-def _nearest(trusted: Iterable[_Manifest], project: Project) -> _Manifest:
-    """Return the manifest that differs least from the present files, the newest of several."""
+def _nearest(trusted: Iterable[_Manifest], project: Project) -> tuple[ManifestFile, ...]:
+    """Return the files of the manifest that differs least from the present files, the newest of several."""
     now = {tuple(file.facts) for file in project.files}
-    return min(trusted, key=lambda manifest: len(now ^ {tuple(file.facts) for file in manifest.files}))
+    files = (manifest.files for manifest in trusted)
+    return min(files, key=lambda files: len(now ^ {tuple(file.facts) for file in files}), default=())
