@@ -167,14 +167,8 @@ class _Reader:
         except _RefusedError as error:
             self.note(error.kind, path, str(error), error.remedy, blocks=True)
             return
-        found = read_claude(
-            read.data,
-            path=path,
-            source="project",
-            project_dir=self.root,
-            directory=plugin_root,
-            plugin_root=plugin_root,
-        )
+        folders = {"project_dir": self.root, "directory": plugin_root, "plugin_root": plugin_root}
+        found = read_claude(read.data, path=path, source="project", **folders)
         self._keep(found, relative_to(self.root, path), read, folder)
 
     def _take_skill(self, path: str, read: _Bytes) -> None:
@@ -231,12 +225,8 @@ class _Reader:
         scripts = dict.fromkeys(command.missing(), "")
         try:
             scripts |= {path: digest for path in command.scripts() if (digest := self._script(path))}
-            for path, content in command.needed_files(self._read_script).items():
-                if content is None:  # a folder, whose existence changes the imports of a script
-                    name, real = relative_to(self.root, path), relative_to(self.root, os.path.realpath(path))
-                    self._add_target(path, "folder", "" if real == name else real)
-                elif path not in scripts:
-                    scripts[path] = self._script(path)
+            needed = command.needed_files(self._read_script)
+            scripts |= {path: self._script(path) for path in needed if path not in scripts}
         except _RefusedError as error:
             message = f"The command needs {error.path}. {error}"
             self.note(error.kind, entry.path, message, error.remedy, **facts)
@@ -249,7 +239,8 @@ class _Reader:
             real = os.path.realpath(path)
             if not is_below(real, self.root) and _is_large(real):
                 # Only the target of the link is pinned: an environment's `python`, for example.
-                self._add_target(path, "script", real)
+                name = relative_to(self.root, path)
+                self.files[name, "script"] = ManifestFile(path=name, kind="script", mode=0, sha256="", real=real)
                 self._scripts[path] = ""
             else:
                 data = self._read_script(path)
@@ -266,11 +257,6 @@ class _Reader:
                 error.path = path
                 raise
         return self._contents[path].data
-
-    def _add_target(self, path: str, kind: str, real: str) -> None:
-        """Add the target of a path to the manifest, without its content."""
-        name = relative_to(self.root, path)
-        self.files[name, kind] = ManifestFile(path=name, kind=kind, mode=0, sha256="", real=real)
 
     # -- modules of hooks --------------------------------------------------------------------------------------------
 

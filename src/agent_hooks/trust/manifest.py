@@ -19,11 +19,10 @@ class ManifestFile(Value):
     """One file of a manifest.
 
     ``path``: relative to the root with slashes, absolute outside it. ``kind``: ``settings``, ``skill``, ``hookconf``,
-    ``module`` (named by a ``hookconf.py``), ``script`` (with the modules that it imports from its own folder) or
-    ``folder`` (with the name of an imported module). ``mode``: the permission bits. ``real``: the target of a link,
-    written like ``path``. ``part``: the bytes that take effect, of settings and skills only the relevant keys.
-    ``sha256``: the digest of ``part``. The part of a script above 1 MiB is not kept; of a program of that size outside
-    the project only the path counts.
+    ``module`` (named by a ``hookconf.py``) or ``script`` (with the modules that it imports from its own folder).
+    ``mode``: the permission bits. ``real``: the target of a link, written like ``path``. ``part``: the bytes that take
+    effect, of settings and skills only the relevant keys. ``sha256``: the digest of ``part``. The part of a script
+    above 1 MiB is not kept; of a program of that size outside the project only the path counts.
     """
 
     path: str

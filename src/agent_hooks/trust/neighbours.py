@@ -29,38 +29,35 @@ _IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*
 _MAX_FILES = 500
 
 
-def imported_beside(
-    folder: str, code: bytes, read: Callable[[str], bytes], *, standard: bool = True
-) -> dict[str, bytes | None]:
-    """Return the files and folders in ``folder`` that satisfy the literal imports of ``code``, and of the modules so
-    found, by path; the content of a folder is None.
+def imported_beside(folder: str, code: bytes, read: Callable[[str], bytes]) -> dict[str, None]:
+    """Return the paths of the files in ``folder`` that satisfy the literal imports of ``code``, and of the modules so
+    found, with all that replace modules of the standard library.
 
-    ``read``: returns the content of a file. ``standard``: include all that replace modules of the standard library.
+    ``read``: returns the content of a file.
     """
-    found: dict[str, bytes | None] = {}
+    found: dict[str, None] = {}
     importable = cache(_importable)
-    waiting = [(folder, code)]
-    if standard:
-        # A folder without an ``__init__.py`` does not replace a module.
-        is_module = lambda path: not os.path.isdir(path) or "__init__" in importable(path)  # noqa: E731
-        names = (name for name, paths in importable(folder).items() if any(map(is_module, paths)))
-        text = "".join(f"import {name}\n" for name in sys.stdlib_module_names.intersection(names))
-        waiting.append((folder, text.encode()))
+    replacing = "".join(f"import {name}\n" for name in sys.stdlib_module_names.intersection(importable(folder)))
+    waiting = [(folder, code), (folder, replacing.encode())]
     for package, content in waiting:  # grows as it goes
         for base, name in _imported(content, folder, package):
-            if not standard and name.partition(".")[0] in sys.stdlib_module_names:
-                continue
             directories = [base]
             for part in filter(None, name.split(".")):
                 paths = [path for each in directories for path in importable(each).get(part, ())]
                 directories = [path for path in paths if os.path.isdir(path)]
                 paths += [path for each in directories for path in importable(each).get("__init__", ())]
-                for path in paths[: _MAX_FILES - len(found)]:
-                    if path not in found:
-                        found[path] = None if os.path.isdir(path) else read(path)
-                        if path.endswith((".py", ".pyw")):
-                            waiting.append((os.path.dirname(path), found[path] or b""))
+                new = [path for path in paths if path not in found and path not in directories]
+                for path in new[: _MAX_FILES - len(found)]:
+                    found[path] = None
+                    if path.endswith((".py", ".pyw")):
+                        waiting.append((os.path.dirname(path), read(path)))
     return found
+
+
+def imports_from(folder: str, code: bytes) -> bool:
+    """Whether ``code`` imports a module in ``folder`` that is none of the standard library."""
+    names = {name.partition(".")[0] for _, name in _imported(code, folder, folder)}
+    return not names.isdisjoint(_importable(folder).keys() - sys.stdlib_module_names)
 
 
 def is_standard(module: str) -> bool:

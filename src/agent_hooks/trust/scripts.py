@@ -27,7 +27,7 @@ from .known_programs import (
     unseen_task,
     written_files,
 )
-from .neighbours import imported_beside, is_standard
+from .neighbours import imported_beside, imports_from, is_standard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,9 +65,9 @@ def check_scripts(entry: HookEntry) -> dict[str, bytes]:
         return {}
     contents = {path: _trusted_content(path, digest) for path, digest in entry.scripts.items() if digest}
     command = HookCommand(entry)
-    needed = command.needed_files(lambda path: contents.get(path) or read_regular(path, _MAX_SCRIPT))
     late = [path for path, digest in entry.scripts.items() if not digest and path not in command.written]
-    late += [path for path, code in needed.items() if code is not None and path not in entry.scripts]
+    needed = command.needed_files(lambda path: contents.get(path) or read_regular(path, _MAX_SCRIPT))
+    late += [path for path in needed if path not in entry.scripts]
     for path in filter(os.path.exists, late):
         raise TrustError(f"{path} was not there when its command was trusted; see `agent-hooks trust --diff`")
     return contents
@@ -202,33 +202,32 @@ class HookCommand:
         root = self.entry.project_dir
         return bool(root) and any(is_below(path, each) for each in (root, os.path.realpath(root)))
 
-    def needed_files(self, read: Callable[[str], bytes]) -> dict[str, bytes | None]:
-        """Return the files that scripts and code of the command need, by absolute path with the content; None for a
-        folder.
+    def needed_files(self, read: Callable[[str], bytes]) -> dict[str, None]:
+        """Return the absolute paths of the files that scripts and code of the command need.
 
         For Python these are the modules that it imports literally from the folder of the script, or for code from the
         working directory, and every file there with the name of a standard module. For a shell script these are the
         files that it sources by a literal path. ``read``: returns the content of a file.
         """
-        found: dict[str, bytes | None] = {}
+        found: dict[str, None] = {}
         # Otherwise PYTHONSAFEPATH leaves the folder out.
         if self.entry.source in ("project", "skill") and self.imports_beside():
             for text in self._codes():
-                found.update(imported_beside(self.directory, text.encode(), read))
+                found |= imported_beside(self.directory, text.encode(), read)
         waiting = list(self._existing(self.running))
         for script in waiting:  # grows as it goes
-            code = found.get(script) or read(script)
+            code = read(script)
             if b"\0" in code:
                 continue
             if not _is_shell(script, code):
                 real = os.path.realpath(script)
-                found.update(imported_beside(os.path.dirname(real), code, read))
+                found |= imported_beside(os.path.dirname(real), code, read)
                 found.pop(real, None)
             if not _is_python(script, code):
                 calls = self._parse_script(script, code).invocations
                 sourced = [each for call in calls if call.name in ("source", ".") for each in call.arguments[1:2]]
-                new = [path for path in self._existing(sourced) if path not in found]
-                found.update((path, read(path)) for path in new)
+                new = dict.fromkeys(path for path in self._existing(sourced) if path not in found)
+                found |= new
                 waiting += new
         return found
 
@@ -280,9 +279,8 @@ class HookCommand:
     def imports_beside(self) -> bool:
         """Whether Python code in the command needs modules of the working directory, as far as can be seen."""
         modules = [str(argument) for kind, argument in map(interpreted, self.invocations) if kind == "module"]
-        return not all(map(is_standard, modules)) or any(
-            imported_beside(self.directory, code.encode(), lambda _: b"", standard=False) for code in self._codes()
-        )
+        codes = (code.encode() for code in self._codes())
+        return not all(map(is_standard, modules)) or any(imports_from(self.directory, code) for code in codes)
 
     def python_code_in(self, parsed: CommandWords, depth: int = 0) -> tuple[bool, list[str]]:
         """Return whether Python code is run by ``-c``, ``-m`` or stdin, in scripts as well, and the folders of the
@@ -310,19 +308,9 @@ class HookCommand:
         """Report the parts of a command that its digest cannot cover: computed paths (``not-covered``) and missing
         files (``missing``). Neither blocks.
         """
-        entry = self.entry
-        return tuple(
-            ConfigFinding(
-                kind=kind,
-                path=entry.path,
-                line=entry.line,
-                event=str(entry.event),
-                matcher=entry.matcher,
-                message=message,
-                remedy=remedy,
-            )
-            for kind, message, remedy in dict.fromkeys(self._uncovered())
-        )
+        entry, found = self.entry, dict.fromkeys(self._uncovered())
+        about = ConfigFinding(kind="", path=entry.path, line=entry.line, event=str(entry.event), matcher=entry.matcher)
+        return tuple(about.replace(kind=kind, message=message, remedy=remedy) for kind, message, remedy in found)
 
     def _uncovered(self) -> Iterator[tuple[str, str, str]]:
         """Yield the kind, the message and the remedy of each part that the digest does not cover."""
