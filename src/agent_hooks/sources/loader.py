@@ -72,16 +72,13 @@ class HookConfigLoader:
         self.handler_types = dict(handler_types or {})
         self._near = None if near is None else tuple(near)
         self._given = None if sources is None else tuple(sources)
-        self.findings: list[ConfigFinding] = []
+        # Each finding with the source of its file and the root of its project.
+        self._found: list[tuple[ConfigFinding, str, str]] = []
         self.ignored: frozenset[str] = frozenset()
         self.projects: list[ProjectSource] = []
         # The files whose hooks are live.
         self.files: list[ReadFile] = []
         self.stand_ins: frozenset[str] = frozenset()
-        # Findings that block, with the source of their file and the root of its project.
-        self._to_stop: list[tuple[ConfigFinding, str, str]] = []
-        # The ids of findings about the machine's own settings, which only these may ignore.
-        self._of_managed: set[str] = set()
         # Hooks in code from ``sources``.
         self._registrations: list[HookRegistration] = []
 
@@ -89,6 +86,11 @@ class HookConfigLoader:
     def project_dir(self) -> str:
         """The root of the first directory's project, an empty string before ``load``."""
         return self.projects[0].project.root if self.projects else ""
+
+    @property
+    def findings(self) -> list[ConfigFinding]:
+        """The problems of the files."""
+        return [finding for finding, _, _ in self._found]
 
     @property
     def open_findings(self) -> list[ConfigFinding]:
@@ -110,8 +112,7 @@ class HookConfigLoader:
         leave out. Raises ``TrustError`` if the policy requires the gates of an untrusted project, and
         ``RegistrationError`` for a plugin that cannot be registered.
         """
-        self.findings, self.projects, self._to_stop, self._of_managed = [], [], [], set()
-        self._registrations = []
+        self._found, self.projects, self._registrations = [], [], []
         files = self._read()
         counting = deciding(files)
         self.ignored = _ignored(counting)
@@ -142,17 +143,10 @@ class HookConfigLoader:
 
     def _read(self) -> list[ReadFile]:
         if self._given is not None:
-            from agent_hooks.engine.registration import HookRegistration
-
-            sources = sorted(self._given, key=lambda source: -source.priority())
-            self.projects = [source for source in sources if isinstance(source, ProjectSource)]
-            given: list[ReadFile] = []
-            for loaded in (each for source in sources for each in source.load()):
-                if isinstance(loaded, HookRegistration):
-                    self._registrations.append(loaded)
-                else:
-                    check_source(loaded.source)
-                    given.append(loaded)
+            self.projects = [source for source in _sorted(self._given) if isinstance(source, ProjectSource)]
+            given, self._registrations = _loaded(self._given)
+            for file in given:
+                check_source(file.source)
             return given
         files = [*TomlSource("managed").load()]
         choose_folder(files)
@@ -176,17 +170,12 @@ class HookConfigLoader:
         """Return the files from the sources of plugins, with the rank of plugins."""
         offered: list[ReadFile] = []
         for impl in manager.hook.agent_hooks_config_sources.get_hookimpls():
-            from agent_hooks.engine.registration import HookRegistration
-
             report(f"agent_hooks_config_sources of the plugin {impl.plugin_name!r}")
             try:
                 found: Any = impl.function()
-                sources: list[ConfigSource] = sorted(found or (), key=lambda source: -source.priority())
-                loaded = [each for source in sources for each in source.load()]
-                files = [each for each in loaded if not isinstance(each, HookRegistration)]
-                for each in loaded:
-                    if isinstance(each, HookRegistration):
-                        manager.add(each.replace(source="plugin"))
+                files, registrations = _loaded(found or ())
+                for each in registrations:
+                    manager.add(each.replace(source="plugin"))
             except Exception as error:  # noqa: BLE001 - a plugin's own
                 message = f"The configuration sources of the plugin {impl.plugin_name!r} failed: {error!r}."
                 remedy = "Repair or uninstall the plugin."
@@ -315,27 +304,22 @@ class HookConfigLoader:
         self._find([found], file.source)
 
     def _find(self, findings: Iterable[ConfigFinding], source: str, root: str = "") -> None:
-        for finding in findings:
-            if finding.is_note:  # our own command in Claude Code's settings
-                continue
-            self.findings.append(finding)
-            if finding.blocks:
-                self._to_stop.append((finding, source, root))
-            if source == "managed":
-                self._of_managed.add(finding.id)
+        # A note is about our own command in Claude Code's settings.
+        self._found += [(finding, source, root) for finding in findings if not finding.is_note]
 
     def _stop_what_is_not_honoured(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
         """Register a failing gate for each finding that blocks, with the rank of its file."""
         self.stand_ins = frozenset()
-        out_of_reach = self._of_managed - _ignored(file for file in files if file.source == "managed")
+        of_managed = {finding.id for finding, source, _ in self._found if source == "managed"}
+        out_of_reach = of_managed - _ignored(file for file in files if file.source == "managed")
         for file in files:
             for name in sorted(out_of_reach.intersection(file.settings.get("ignore", ()))):
                 message = f"`ignore` names {name!r}, which is about the machine's settings, so it has no effect."
                 self._tell(file, "ignore", "not-allowed", message, _ONLY_MANAGED)
         self.ignored -= out_of_reach
         done = set(self.ignored)
-        for finding, source, root in self._to_stop:
-            if finding.id in done:
+        for finding, source, root in self._found:
+            if not finding.blocks or finding.id in done:
                 continue
             done.add(finding.id)
             whose = "the machine's" if source == "managed" else "your own"
@@ -353,6 +337,17 @@ class HookConfigLoader:
                 manager.register(gate, name, source=source, scope=scope)
             manager.keep_info(PluginInfo(name=name, source=source, status="broken", error=message))
             self.stand_ins |= {name}
+
+
+def _sorted(sources: Iterable[ConfigSource]) -> list[ConfigSource]:
+    return sorted(sources, key=lambda source: -source.priority())
+
+
+def _loaded(sources: Iterable[ConfigSource]) -> tuple[list[ReadFile], list[HookRegistration]]:
+    """Return the files and the registrations of sources, those of the highest rank first."""
+    loaded = [each for source in _sorted(sources) for each in source.load()]
+    files = [each for each in loaded if isinstance(each, ReadFile)]
+    return files, [each for each in loaded if not isinstance(each, ReadFile)]
 
 
 def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
