@@ -113,12 +113,6 @@ def is_unreadable(file: ReadFile) -> bool:
     return [finding.kind for finding in file.findings] == ["unreadable"]
 
 
-def line_of(data: bytes, key: str) -> int:
-    """Return the line of a key of our table in a valid file, 0 for a missing key."""
-    lines = lines_of(data.decode())
-    return lines.get((key,)) or lines.get((*TABLE, key), 0)
-
-
 def _tables(document: Mapping[str, Any]) -> tuple[dict[str, Any], dict[Place, Any]]:
     """Return our table of a pyproject.toml, and misplaced or misspelt ones by their path."""
     # No tool may have a table at the top: https://packaging.python.org/en/latest/specifications/pyproject-toml/

@@ -76,7 +76,7 @@ class TomlSource:
             found = read_toml(data, path=path, source=self.source, directory=self.folder)
             if found is not None:
                 yield found
-                yield from _claude_plugins(found, data)
+                yield from _claude_plugins(found)
 
 
 class ClaudeSource:
@@ -125,7 +125,7 @@ def project_roots(directory: str) -> list[str]:
     user's settings, even through the environment.
     """
     from agent_hooks.system.paths import is_below
-    from agent_hooks.trust.project_files import project_root
+    from agent_hooks.trust.project_files import kind_of, project_root
     from agent_hooks.trust.trust_store import TrustStore
 
     store = TrustStore()
@@ -145,9 +145,12 @@ def project_roots(directory: str) -> list[str]:
             roots.append(folder)
         folder = os.path.dirname(folder)
     is_own = os.path.lexists(os.path.join(root, ".git")) or store.has_record(root)
-    if not is_own and any(_is_part(root, outer, store) for outer in roots[1:]):
-        del roots[0]
-    return roots
+    is_part = any(
+        is_below(root, outer) and kind_of(path) and is_below(os.path.join(outer, path), root)
+        for outer in roots[1:]
+        for path in store.known(outer)
+    )
+    return roots[1:] if is_part and not is_own else roots
 
 
 def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
@@ -168,15 +171,6 @@ def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
                 found.append(os.path.realpath(folder))
             folder = os.path.dirname(folder)
     return found
-
-
-def _is_part(root: str, outer: str, store: TrustStore) -> bool:
-    """Whether hooks of the project at ``root`` were trusted as hooks of the one at ``outer``."""
-    from agent_hooks.system.paths import is_below
-    from agent_hooks.trust.project_files import kind_of
-
-    known = (os.path.join(outer, path) for path in store.known(outer) if kind_of(path))
-    return is_below(root, outer) and any(is_below(path, root) for path in known)
 
 
 class ProjectSource:
@@ -311,10 +305,9 @@ def _claude_managed_dir() -> str:
     return r"C:\Program Files\ClaudeCode" if sys.platform == "win32" else "/etc/claude-code"
 
 
-def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
+def _claude_plugins(file: ReadFile) -> Iterator[ReadFile]:
     """Read the hooks of the Claude Code plugins that a file of ours names, by folder."""
     from agent_hooks.formats.claude.settings import read_claude
-    from agent_hooks.formats.toml import line_of
 
     above = os.path.dirname(file.path)
     named = file.settings.get("claude_plugins", ())
@@ -324,7 +317,7 @@ def _claude_plugins(file: ReadFile, content: bytes) -> Iterator[ReadFile]:
         data = _bytes_of(path, file.source)
         if data is None:
             problem = f"claude_plugins names {folder!r}, but there is no {path}."
-            line = line_of(content, "claude_plugins")
+            line = file.lines.get(("claude_plugins",), 0)
             data = ReadFile.unreadable(problem, "Correct or remove the name.", line, path=file.path, source=file.source)
         if isinstance(data, ReadFile):
             yield data

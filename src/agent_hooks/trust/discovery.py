@@ -8,7 +8,7 @@ from errno import EFBIG, EINVAL
 from hashlib import sha256
 
 from agent_hooks.errors import SettingsError
-from agent_hooks.formats.findings import RESTORED, ConfigFinding
+from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.model.values import FrozenDict, Value
 from agent_hooks.system.folders import read_with_status
 from agent_hooks.system.paths import is_below
@@ -91,7 +91,6 @@ class _Reader:
         self.skills: list[ReadFile] = []
         self.confs: list[ConfFile] = []
         self.findings: list[ConfigFinding] = []
-        self._scripts: dict[str, str] = {}
         self._contents: dict[str, _Bytes] = {}
 
     def project(self) -> Project:
@@ -138,7 +137,7 @@ class _Reader:
         is_pyproject = path.endswith(PYPROJECT)
         if is_pyproject and not _may_be_ours(read.data):
             return
-        from agent_hooks.formats.toml import line_of, read_toml, read_trusted_table
+        from agent_hooks.formats.toml import read_toml, read_trusted_table
 
         settings = None
         if is_pyproject and path in self._tables:
@@ -149,25 +148,24 @@ class _Reader:
         if settings is None:
             return
         self._keep(settings, path, read, folder)
-        for plugin in settings.settings.get("claude_plugins", ()):
-            is_restored = any(finding.kind == RESTORED for finding in settings.findings)
-            line = 0 if is_restored else line_of(read.data, "claude_plugins")
-            self._take_claude_plugin(os.path.normpath(os.path.join(folder, plugin)), plugin, absolute, line, folder)
+        for named in settings.settings.get("claude_plugins", ()):
+            self._take_claude_plugin(named, settings, folder)
 
-    def _take_claude_plugin(self, plugin_root: str, named: str, by: str, line: int, folder: str) -> None:
+    def _take_claude_plugin(self, named: str, by: ReadFile, folder: str) -> None:
         from agent_hooks.formats.claude.settings import read_claude
 
-        path = os.path.join(plugin_root, "hooks", "hooks.json")
+        root = os.path.normpath(os.path.join(folder, named))
+        path = os.path.join(root, "hooks", "hooks.json")
         if not os.path.lexists(path):
-            message = f"claude_plugins names {named!r}, but there is no {path}."
-            self.note("unreadable", by, message, "Correct or remove the name.", line=line, blocks=True)
+            message, remedy = f"claude_plugins names {named!r}, but there is no {path}.", "Correct or remove the name."
+            self.note("unreadable", by.path, message, remedy, line=by.lines.get(("claude_plugins",), 0), blocks=True)
             return
         try:
             read = self._bytes(path)
         except _RefusedError as error:
             self.note(error.kind, path, str(error), error.remedy, blocks=True)
             return
-        folders = {"project_dir": self.root, "directory": plugin_root, "plugin_root": plugin_root}
+        folders = {"project_dir": self.root, "directory": root, "plugin_root": root}
         found = read_claude(read.data, path=path, source="project", **folders)
         self._keep(found, relative_to(self.root, path), read, folder)
 
@@ -192,19 +190,17 @@ class _Reader:
         if read.part not in (b"", b"{}"):
             self._add(os.path.join(self.root, path), kind, read_bytes, read.part)
 
-    def _add(self, path: str, kind: str, read: _Bytes, part: bytes, *, keep: bool = True) -> str:
-        """Add a file to the manifest and return the digest of its part."""
+    def _add(self, path: str, kind: str, read: _Bytes, part: bytes, *, keep: bool = True) -> None:
+        """Add a file to the manifest. ``keep``: with its part, and not only with the digest of this."""
         name, real = relative_to(self.root, path), relative_to(self.root, read.real)
-        digest = sha256(part).hexdigest()
         self.files[name, kind] = ManifestFile(
             path=name,
             kind=kind,
             mode=read.mode,
-            sha256=digest,
+            sha256=sha256(part).hexdigest(),
             real="" if real == name else real,
             part=part if keep else b"",
         )
-        return digest
 
     # -- scripts -----------------------------------------------------------------------------------------------------
 
@@ -235,18 +231,15 @@ class _Reader:
 
     def _script(self, path: str) -> str:
         """Add a script to the manifest and return its digest, an empty string for a program outside the project."""
-        if path not in self._scripts:
-            real = os.path.realpath(path)
+        name, real = relative_to(self.root, path), os.path.realpath(path)
+        if (name, "script") not in self.files:
             if not is_below(real, self.root) and _is_large(real):
                 # Only the target of the link is pinned: an environment's `python`, for example.
-                name = relative_to(self.root, path)
                 self.files[name, "script"] = ManifestFile(path=name, kind="script", mode=0, sha256="", real=real)
-                self._scripts[path] = ""
             else:
                 data = self._read_script(path)
-                keep = len(data) <= MAX_BYTES
-                self._scripts[path] = self._add(path, "script", self._contents[path], data, keep=keep)
-        return self._scripts[path]
+                self._add(path, "script", self._contents[path], data, keep=len(data) <= MAX_BYTES)
+        return self.files[name, "script"].sha256
 
     def _read_script(self, path: str) -> bytes:
         """Return the content of a script. Raises ``_RefusedError``."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 
 from agent_hooks.system.paths import is_below, real_path
 
@@ -40,50 +39,46 @@ class Search:
         """Return the relative paths of all files of ours in the tree."""
         found: list[str] = []
         waiting = [self._root]
-        for searched, folder in enumerate(waiting):  # the loop appends to it, so outer folders come first
-            if searched == MAX_FOLDERS:
+        for number, folder in enumerate(waiting):  # the loop appends to it, so outer folders come first
+            if number == MAX_FOLDERS:
                 message = f"It has more than {MAX_FOLDERS} folders; hooks in the innermost are not found."
                 self._note(
                     "unreadable", self._root, message, "Work in the project itself, not in a folder of projects."
                 )
                 break
-            inside, ours, names = self._listed(folder)
-            if self._is_own(relative_to(self._root, folder), names.__contains__):
-                waiting += inside
-                found += self._ours_among(folder, ours)
+            if searched := self._search(folder):
+                waiting += searched[0]
+                found += searched[1]
         return found
 
-    def _listed(self, folder: str) -> tuple[list[str], list[str], set[str]]:
-        """Return the folders in ``folder`` to search, the names that may be ours, and all names."""
+    def _search(self, folder: str) -> tuple[list[str], list[str]] | None:
+        """Return the folders in ``folder`` to search and the relative paths of files of ours; None for a folder that is
+        not the project's own.
+        """
+        inside: list[str] = []
+        ours: list[str] = []
         try:
-            with os.scandir(folder) as listing:
-                entries = list(listing)
+            with os.scandir(folder) as entries:
+                names = set()
+                for entry in entries:
+                    names.add(entry.name)
+                    if entry.is_dir(follow_symlinks=False):
+                        inside += [entry.path] if entry.name not in LEFT_OUT else []
+                    elif entry.name.lower() in _SPELLINGS or entry.name.endswith(".md"):
+                        ours.append(entry.name)
+                    elif entry.name == ".claude":  # a link, whose target is not searched
+                        ours += [each for each in CLAUDE if os.path.lexists(os.path.join(folder, each))]
         except OSError as error:
             message = f"The folder cannot be searched for hooks: {error.strerror or error}."
             self._note("unreadable", folder, message, "Make it readable, or ignore this if there are none.")
             # A folder that cannot be listed may still be entered.
-            there = [name for name in (*NAMES, *_NOT_OURS) if os.path.lexists(os.path.join(folder, name))]
-            return [], there, set(there)
-        inside: list[str] = []
-        ours: list[str] = []
-        for entry in entries:
-            name = entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if name not in LEFT_OUT:
-                    inside.append(entry.path)
-            elif name.lower() in _SPELLINGS or name.endswith(".md"):
-                ours.append(name)
-            elif name == ".claude":  # a link, whose target is not searched
-                ours += [each for each in CLAUDE if os.path.lexists(os.path.join(folder, each))]
-        return inside, ours, {entry.name for entry in entries}
-
-    def _is_own(self, folder: str, has: Callable[[str], bool]) -> bool:
-        """Whether a relative folder belongs to the project itself. ``has``: tests for a name in the folder."""
-        name = folder.rpartition("/")[2]
-        if name in LEFT_OUT:
-            return False
+            ours = [name for name in (*NAMES, *_NOT_OURS) if os.path.lexists(os.path.join(folder, name))]
+            names = set(ours)
+        relative = relative_to(self._root, folder)
+        name = relative.rpartition("/")[2]
         # Claude Code reads the settings of a folder even inside an environment.
-        return not folder or name == ".claude" or folder in self._known_folders or not any(map(has, _NOT_OURS))
+        is_own = not relative or name == ".claude" or relative in self._known_folders or names.isdisjoint(_NOT_OURS)
+        return (inside, list(self._ours_among(folder, ours))) if is_own and name not in LEFT_OUT else None
 
     def is_users(self, path: str) -> bool:
         """Whether a relative path is in the user's own folder of Claude Code."""
@@ -110,13 +105,15 @@ class Search:
             for each in {os.path.normpath(given), real_path(given)}:
                 if not is_below(each, self._root):
                     continue
-                relative = "" if each == self._root else relative_to(self._root, each)
                 folder = ""
-                for name in ("", *relative.split("/")):  # the first that is no folder ends it, however long the path
+                for name in (
+                    "",
+                    *relative_to(self._root, each).split("/"),
+                ):  # the first that is no folder ends it, however long the path
                     folder = f"{folder}/{name}" if folder else name
                     if folder not in found:
                         found[folder] = self._files_in(folder)
-                    if found[folder] is None:
+                    if found[folder] is None:  # no folder, which ends even a very long path
                         break
                     if (claude := os.path.join(folder, ".claude")) not in found:
                         found[claude] = self._files_in(claude)
@@ -125,13 +122,8 @@ class Search:
     def _files_in(self, folder: str) -> list[str] | None:
         """Return the relative paths of files of ours in a folder of the project itself, None for any other path."""
         path = os.path.join(self._root, folder)
-        try:
-            if not stat.S_ISDIR(os.lstat(path).st_mode):
-                return None
-        except (OSError, ValueError):  # not a valid path on this system
-            return None
-        _, ours, names = self._listed(path)
-        return list(self._ours_among(path, ours)) if self._is_own(folder, names.__contains__) else None
+        searched = self._search(path) if os.path.isdir(path) and not os.path.islink(path) else None
+        return searched and searched[1]
 
 
 def _folders_of(path: str) -> Iterator[str]:
