@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks_guards.code import FILE, STDIN, Found, python, scan
-from agent_hooks_guards.code.python_calls import SIMPLE, Call
-from agent_hooks_guards.code.python_names import KINDS, TAILS
+from agent_hooks_guards.code.python_calls import KINDS, SIMPLE, TAILS, Call
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
 _ANY = UNKNOWN

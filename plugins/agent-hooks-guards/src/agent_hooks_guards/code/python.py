@@ -8,32 +8,30 @@ from __future__ import annotations
 
 import ast
 import builtins
-import re
 import sys
 from collections import ChainMap
 
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
-from .python_calls import Call
-from .python_names import TAILS, aliased, attribute, item_of_name, names_harm, runs_programs
+from .python_calls import KINDS, TABLES, TAILS, Call, aliased, attribute, names_harm, runs_programs
 from .python_values import (
     PLACEHOLDER,
     Value,
     binary,
     call_constant,
     either,
+    is_text,
     items_of,
     labels_of,
     native,
     parse,
     subscript,
     text_of,
+    variable_of,
     wrap,
 )
 
-# Code without any of these only computes, and prints nothing.
-_LEADS_OUT = re.compile(r"import|open|exec|eval|print|input|__|file|getattr|[^\x00-\x7f]")
 # Names that need no import; those of modules, because code in `exec` shares the imports around it.
 _GLOBAL_NAMES = frozenset(dir(builtins)) | sys.stdlib_module_names | set("file execfile raw_input __builtins__".split())
 _MOST_STEPS = 50_000
@@ -57,8 +55,6 @@ def scan(
     known variables of the environment.
     """
     del language
-    if _LEADS_OUT.search(text) is None and not names_harm(text):
-        return Found()
     tree = parse(text)
     if tree is None:
         return Found(doubts=["it is no Python that can be read"] if names_harm(text) else [])
@@ -85,6 +81,9 @@ class Walk:
     nothing called yet. ``loops``: how many ``while`` loops the walk is in.
     """
 
+    cwd = ""
+    loops = steps = 0
+
     def __init__(
         self, arguments: list[str], labels: frozenset[str], stdin: str | None, variables: dict[str, Data]
     ) -> None:
@@ -92,13 +91,11 @@ class Walk:
         self.arguments = arguments
         self.labels = labels
         self.stdin = stdin
-        self.variables = variables
-        self.cwd: str = ""
+        self.variables: dict[str, Data] = variables
         self.names = ChainMap({"__name__": Value("__main__")})
         self.running: list[ast.AST] = []
         self.uncalled: dict[ast.AST, Value] = {}
-        self.loops = self._steps = 0
-        self._returned: list[Value] = []
+        self.returned: list[Value] = []
         self.prints: list[Value] = []
 
     def run(self, tree: ast.Module) -> None:
@@ -167,16 +164,16 @@ class Walk:
 
     def _statement(self, node: ast.AST) -> None:
         match node:
-            case ast.Assign() | ast.AnnAssign() if node.value is not None:
-                value = self.value(node.value)
+            case ast.Assign(value=given) | ast.AnnAssign(value=ast.expr() as given):
+                value = self.value(given)
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     self._bind(target, value)
-            case ast.AugAssign(target=target, op=op, value=value):
-                self._bind(target, self.value(ast.BinOp(target, op, value)))
+            case ast.AugAssign(target=target, op=op, value=given):
+                self._bind(target, self.value(ast.BinOp(target, op, given)))
             case ast.Expr(value=ast.Name(id=name)) if name == PLACEHOLDER:
                 self.doubt("a part of the code is not known")
             case ast.Return():
-                self._returned.append(Value(None) if node.value is None else self.value(node.value))
+                self.returned.append(Value(None) if node.value is None else self.value(node.value))
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.names[node.name] = self._function(node)
                 for decorator in node.decorator_list:
@@ -197,49 +194,44 @@ class Walk:
                 for alias in node.names if module else ():
                     owner = Value(module, kind="name")
                     self.names[alias.asname or alias.name] = attribute(self, owner, alias.name)
-            case _:
-                self._compound(node)
-
-    def _compound(self, node: ast.AST) -> None:
-        """Run a statement with blocks, or the parts of any other."""
-        match node:
-            case ast.If(test=test):
-                self.value(test)
-                if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
-                    # A name that is compared with something stands for some files, and no longer for any.
-                    value = self.value(test.left)
-                    self._bind(test.left, Value(f"some{UNKNOWN}", value.labels) if value.it == UNKNOWN else value)
-                self._branches([node.body, node.orelse])
             case ast.For() | ast.AsyncFor():
                 items = self.items(self.value(node.iter))
-                rest = [Value(UNKNOWN, labels_of(*items[_MOST_ROUNDS:]))] if len(items) > _MOST_ROUNDS else []
-                for item in items[:_MOST_ROUNDS] + rest:
+                items[_MOST_ROUNDS:] = [Value(UNKNOWN, labels_of(*items))] if len(items) > _MOST_ROUNDS else []
+                for item in items:
                     self._bind(node.target, item)
                     self._block(node.body)
                 self._block(node.orelse)
-            case ast.While(test=test):
-                self.value(test)
-                self.loops += 1
-                self._branches([node.body] if isinstance(test, ast.Constant) else [node.body, []])
-                self.loops -= 1
-                self._block(node.orelse)
-            case ast.Try():
-                self._block(node.body)
-                self._branches([[], *(handler.body for handler in node.handlers)])
-                self._block([*node.orelse, *node.finalbody])
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.expr):
+                        self.value(child)
+                self._blocks(node)
+
+    def _blocks(self, node: ast.AST) -> None:
+        """Run the blocks of a statement, of which one may run."""
+        match node:
             case ast.With() | ast.AsyncWith():
                 for each in node.items:
                     value = self.value(each.context_expr)
                     if each.optional_vars is not None:
                         self._bind(each.optional_vars, value)
                 self._block(node.body)
-            case ast.Match(subject=subject, cases=cases):
-                self.value(subject)
-                self._branches([[], *(each.body for each in cases)])
-            case _:
-                for child in ast.iter_child_nodes(node):
-                    if isinstance(child, ast.expr):
-                        self.value(child)
+            case ast.If(test=test):
+                if isinstance(test, ast.Compare) and isinstance(test.left, ast.Name):
+                    # A name that is compared with something stands for some files, and no longer for any.
+                    value = self.value(test.left)
+                    self._bind(test.left, Value(f"some{UNKNOWN}", value.labels) if value.it == UNKNOWN else value)
+                self._branches([node.body, node.orelse])
+            case ast.While():
+                self.loops += 1
+                self._branches([node.body, node.orelse])
+                self.loops -= 1
+            case ast.Try():
+                self._block(node.body)
+                self._branches([[], *(handler.body for handler in node.handlers)])
+                self._block([*node.orelse, *node.finalbody])
+            case ast.Match():
+                self._branches([[], *(each.body for each in node.cases)])
 
     def _branches(self, blocks: list[list[ast.stmt]]) -> None:
         """Run blocks of which one may run, and merge the names that they assign."""
@@ -277,9 +269,9 @@ class Walk:
         """Return the value of an expression, and record its effects."""
         value = self._literal(node) or self._operation(node)
         it = value.it
-        self._steps += 1 + (len(it) // (64 if isinstance(it, (str, bytes)) else 8) if hasattr(it, "__len__") else 0)
+        self.steps += 1 + (len(it) // (64 if isinstance(it, (str, bytes)) else 8) if hasattr(it, "__len__") else 0)
         found = self.found
-        if self._steps > _MOST_STEPS or len(found.effects) + len(found.shells) + len(found.programs) > _MOST_FOUND:
+        if self.steps > _MOST_STEPS or len(found.effects) + len(found.shells) + len(found.programs) > _MOST_FOUND:
             raise TooMuchError
         return value
 
@@ -326,7 +318,12 @@ class Walk:
                 return subscript(self.value(node.value), slice(*[each and native(self.value(each)) for each in bounds]))
             case ast.Subscript():
                 owner, index = self.value(node.value), self.value(node.slice)
-                return item_of_name(self, owner.it, index) if owner.type == "name" else subscript(owner, native(index))
+                if owner.type != "name":
+                    return subscript(owner, native(index))
+                if owner.it == "os.environ":
+                    return variable_of(self.variables, text_of(index))
+                # An entry of `__dict__`.
+                return attribute(self, owner, text_of(index)) if is_text(index) else owner
             case ast.BinOp():
                 return binary(type(node.op), self.value(node.left), self.value(node.right))
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
@@ -390,10 +387,17 @@ class Walk:
             return Call(self, function.it, arguments, keywords).run()
         if function.type == "function":
             return self._run_function(function, arguments, keywords)
-        if (owner := function.owner) is not None:
-            known = None if owner.type else call_constant(owner, function.it, arguments, keywords)
-            return known or Call(self, function.it, arguments, keywords).run_method(owner)
-        return self.pass_on([function, *arguments, *keywords.values()])
+        given = [*arguments, *keywords.values()]
+        if (owner := function.owner) is None:
+            return self.pass_on([function, *given])
+        if not owner.type and (known := call_constant(owner, function.it, arguments, keywords)) is not None:
+            return known
+        if (name := f"{owner.type}.{function.it}") in KINDS:
+            return Call(self, name, [owner, *arguments], keywords).run()
+        if function.it in TABLES["methods"]:
+            return Call(self, TABLES["methods"][function.it], arguments, keywords).run()
+        # A path that is computed from a path: `with_suffix`, `relative_to`.
+        return Value(UNKNOWN, labels_of(owner, self.pass_on(given)), "path" if owner.type == "path" else "")
 
     def pass_on(self, values: list[Value]) -> Value:
         """Return the result of a call that is not known: a thread, a timer. It may call the functions it is given."""
@@ -410,24 +414,25 @@ class Walk:
         if node in self.running or len(self.running) > _DEEPEST:
             return Value(UNKNOWN, labels_of(*arguments))
         around, self.names = self.names, function.owner.new_child()
-        returned, self._returned = self._returned, []
+        returned, self.returned = self.returned, []
         self._bind_parameters(node.args, arguments, keywords)
         self.running.append(node)
         try:
             if isinstance(node, ast.Lambda):
                 return self.value(node.body)
             self._block(node.body)
-            return either(self._returned or [Value(None)])
+            return either(self.returned or [Value(None)])
         finally:
-            self.names, self._returned = around, returned
+            self.names, self.returned = around, returned
             self.running.pop()
 
     def _bind_parameters(self, spec: ast.arguments, arguments: list[Value], keywords: dict[str, Value]) -> None:
-        positional = [*spec.posonlyargs, *spec.args]
-        defaults = [*[None] * (len(positional) - len(spec.defaults)), *spec.defaults, *spec.kw_defaults]
-        for at, (parameter, default) in enumerate(zip([*positional, *spec.kwonlyargs], defaults, strict=True)):
-            given = arguments[at] if at < min(len(arguments), len(positional)) else keywords.get(parameter.arg)
-            self.names[parameter.arg] = given or (Value() if default is None else self.value(default))
+        positional = [each.arg for each in (*spec.posonlyargs, *spec.args)]
+        names = [*positional, *(each.arg for each in spec.kwonlyargs)]
+        defaults = [*spec.defaults, *spec.kw_defaults]
+        given = {**keywords, **dict(zip(positional, arguments, strict=False))}
+        for name, default in zip(names, [None] * (len(names) - len(defaults)) + defaults, strict=True):
+            self.names[name] = given.get(name) or (Value() if default is None else self.value(default))
         if spec.vararg is not None:
             self.names[spec.vararg.arg] = Value(tuple(arguments[len(positional) :]))
         if spec.kwarg is not None:

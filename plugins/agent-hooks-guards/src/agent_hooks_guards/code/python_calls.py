@@ -8,14 +8,15 @@ import posixpath
 import re
 import shlex
 from importlib import import_module
+from pathlib import PurePosixPath
 
 from agent_hooks.model.tools import file_of_address
+from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import as_login, in_address, in_token_request, is_login_header
 
 from . import FILE, STDIN
-from .python_names import EFFECTS, KINDS, STDIN_PATHS, TABLES, TAILS, WORDS, aliased, attribute, stream, variable_of
-from .python_values import Value, call_constant, computed, is_exact, is_text, labels_of, text_of, wrap
+from .python_values import Value, call_constant, computed, is_exact, is_text, labels_of, text_of, variable_of, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +29,25 @@ _FROM_NETWORK = frozenset((NETWORK,))
 _UNSAFE = frozenset((NETWORK, DECODED))
 _DEVNULL = -3  # subprocess.DEVNULL
 _OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
+
+
+def _by_name(groups: dict[str, str]) -> dict[str, str]:
+    """Return the key of each name in a table of lists of names."""
+    return {name: group for group, names in groups.items() for name in names.split()}
+
+
+TABLES = load_tables(os.path.dirname(__file__))["python"]
+EFFECTS = _by_name(TABLES["effects"])
+# The kind of each function: a method of `Call`, or an entry of `SIMPLE`.
+KINDS = {
+    **dict.fromkeys(EFFECTS, "effects"),
+    **dict.fromkeys(TABLES["programs"], "template"),
+    **_by_name(TABLES["calls"]),
+}
+_ALIASES = _by_name(TABLES["aliases"])
+WORDS = {key: frozenset(text.split()) for key, text in TABLES["words"].items()}
+TAILS = {name.rpartition(".")[2]: name for name in WORDS["tails"]}
+STDIN_PATHS = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))
 
 
 class Call:
@@ -82,17 +102,6 @@ class Call:
         if owner in ("str", "bytes", "list", "dict", "pathlib.Path") and self.arguments:
             return walk.call(Value(word, kind="method", owner=self.arguments[0]), self.arguments[1:], self.keywords)
         return walk.pass_on([*self.arguments, *self.keywords.values()])
-
-    def run_method(self, owner: Value) -> Value:
-        """Call a method of an object; return its result."""
-        name = f"{owner.type}.{self.name}"
-        if name in KINDS:
-            return Call(self.walk, name, [owner, *self.arguments], self.keywords).run()
-        if self.name in TABLES["methods"]:
-            return Call(self.walk, TABLES["methods"][self.name], self.arguments, self.keywords).run()
-        result = self.walk.pass_on([*self.arguments, *self.keywords.values()])
-        # A path that is computed from a path: `with_suffix`, `relative_to`.
-        return Value(UNKNOWN, labels_of(owner, result), "path" if owner.type == "path" else "")
 
     # -- processes and code --------------------------------------------------------------------------------------------
 
@@ -155,10 +164,6 @@ class Call:
     def _evaluate(self) -> Value:
         code = self.value(0, "stmt", "source")
         return self.walk.call(code, [], {}) if code.type == "function" else self.walk.run_text(code)
-
-    def _unpickle(self) -> Value:
-        labels = self.labels()
-        return self.walk.run_text(Value(UNKNOWN, labels)) if labels & _UNSAFE else Value(UNKNOWN, labels)
 
     def _import(self) -> Value:
         text = self.text(0, "name")
@@ -342,6 +347,48 @@ class Call:
         return computed(lambda: function(*columns), []) or Value(UNKNOWN, self.labels())
 
 
+def aliased(dotted: str) -> str:
+    """Return the name that the tables use for a module or function."""
+    return _ALIASES.get(dotted, dotted)
+
+
+def runs_programs(name: str) -> bool:
+    """Whether a function runs programs or code."""
+    return KINDS.get(name) in ("shell", "program", "exec", "evaluate")
+
+
+def names_harm(text: str) -> bool:
+    """Whether code names a function that may do harm."""
+    return re.search(rf"\b(?:{'|'.join(WORDS['harmful'])})", text) is not None
+
+
+def stream(path: str) -> Value:
+    """Return an open standard stream, or another device."""
+    return Value(path, frozenset((STDIN,)) if path in STDIN_PATHS else NO_LABELS, "file")
+
+
+def attribute(walk: Walk, owner: Value, name: str) -> Value:
+    """Return an attribute of a value."""
+    if name in WORDS["any_module"]:
+        return Value(UNKNOWN, kind="name")
+    if owner.type == "name":
+        if name in ("stdin", "stdout", "stderr") and owner.it == "sys":
+            return stream(f"/dev/{name}")
+        is_inside = name in WORDS["inside"] and owner.it.rpartition(".")[2] not in (name, "asyncio")
+        dotted = aliased(name if is_inside or owner.it == "builtins" else f"{owner.it}.{name}")
+        if dotted == "sys.argv":
+            arguments = [Value(each, walk.labels if UNKNOWN in each else NO_LABELS) for each in walk.arguments]
+            return Value(arguments or UNKNOWN)
+        constants = TABLES["constants"]
+        return Value(constants[dotted]) if dotted in constants else Value(dotted, kind="name")
+    if owner.type == "file" and name == "buffer":
+        return owner
+    if owner.type == "path" and name in ("name", "stem", "suffix", "parent", "parts", "path"):
+        found = getattr(PurePosixPath(owner.it), name, owner.it)
+        return Value(str(found), owner.labels, "path") if name == "parent" else wrap(found, owner.labels)
+    return Value(name, labels_of(owner), "method", owner)
+
+
 def _split(value: Value) -> list[Value]:
     """Return the words of a command line, or of a list."""
     if isinstance(value.it, (list, tuple)) and not value.type:
@@ -387,15 +434,16 @@ SIMPLE: dict[str, Callable[[Call], Value]] = {
     "words": lambda call: call.start([word for each in call.arguments for word in _split(each)]),
     "path": lambda call: Value(posixpath.join("", *map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),
-    "home": lambda call: Value(text_of(variable_of(call.walk, "HOME")), NO_LABELS, "path"),
+    "home": lambda call: Value(text_of(variable_of(call.walk.variables, "HOME")), NO_LABELS, "path"),
     "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder
     "input": lambda call: call_constant(call.walk.input(is_line=True), "strip", [], {}) or Value(),
-    "variable": lambda call: variable_of(call.walk, call.text(0, "key")),
+    "variable": lambda call: variable_of(call.walk.variables, call.text(0, "key")),
     "stdin": lambda _: stream("/dev/stdin"),
     "library": lambda _: Value("os", kind="name"),
     "all_variables": lambda _: Value(UNKNOWN, frozenset((ENVIRONMENT,))),
     "unknown_name": lambda _: Value(UNKNOWN, kind="name"),
     "same": lambda call: call.value(0),
+    "unpickle": lambda call: (call.walk.run_text if call.labels() & _UNSAFE else wrap)(Value(UNKNOWN, call.labels())),
     "opaque": lambda call: Value(UNKNOWN, call.labels() | {DECODED}),
     "nothing": lambda _: Value(),
 }

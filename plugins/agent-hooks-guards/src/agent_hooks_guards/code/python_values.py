@@ -12,11 +12,14 @@ from textwrap import dedent
 
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import ENVIRONMENT, NO_LABELS, UNKNOWN
+from agent_hooks_guards.places.credentials import variable_labels
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from agent_hooks_guards.model.values import Data
 
 # The name in the place of a part of the code that is not known.
 PLACEHOLDER = "unknown_text_"
@@ -25,6 +28,7 @@ _LONGEST_TEXT = 65_536
 # The largest product of the sizes of operands: `"a" * 10**9`, `x.replace("a", y)`.
 _MOST_WORK = 1 << 22
 _WIDE = re.compile(r"\d{4}")
+_DEFAULTS = {"HOME": "~", "USERPROFILE": "~", "PWD": ".", "TMPDIR": "/tmp", "TEMP": "/tmp"}  # noqa: S108 - the code's
 # Methods that work on each part of a text, so that other parts may be unknown.
 _OF_PARTS = frozenset("strip lstrip rstrip lower upper split splitlines replace encode decode".split())
 _OPERATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -143,17 +147,11 @@ def computed(function: Callable[..., object], arguments: list[Value]) -> Value |
     """Call a function of Python; None where the code itself would fail, or where it takes too long."""
     work, given = 1, list(map(native, arguments))
     for each in given:
-        work *= max(1, _size(each))
+        work *= max(1, abs(each) if isinstance(each, int) else len(str(each)))
     try:
         return wrap(function(*given), labels_of(*arguments)) if work <= _MOST_WORK else None
     except Exception:  # noqa: BLE001 - the code itself would fail here
         return None
-
-
-def _size(it: object) -> int:
-    if isinstance(it, (list, tuple, dict)):
-        return len(it) + sum(map(_size, it.values() if isinstance(it, dict) else it))
-    return abs(it) if isinstance(it, int) else len(it) if isinstance(it, (str, bytes)) else 1
 
 
 def binary(sign: type, left: Value, right: Value) -> Value:
@@ -206,3 +204,10 @@ def call_constant(owner: Value, method: str, arguments: list[Value], keywords: d
     elif isinstance(it, (str, bytes, int)) and (method in _OF_PARTS or all(map(is_exact, (owner, *arguments)))):
         return computed(getattr(type(it), method), [owner, *arguments]) if method in dir(it) and not keywords else None
     return None
+
+
+def variable_of(variables: dict[str, Data], name: str) -> Value:
+    """Return a variable of the environment."""
+    if name in variables:
+        return Value(variables[name].text, variables[name].labels)
+    return Value(_DEFAULTS[name]) if name in _DEFAULTS else Value(UNKNOWN, variable_labels(name))
