@@ -72,6 +72,7 @@ class Walk(Calls):
     """The state of the walk through a script."""
 
     steps = _MOST_STEPS
+    branches = 0
 
     def finished(self) -> Found:
         """Walk through the script; return the effects."""
