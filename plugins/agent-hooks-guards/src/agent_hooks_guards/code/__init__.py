@@ -10,9 +10,6 @@ FILE = "file:"
 # In a value's labels: read from the input of the command that runs the code.
 STDIN = "stdin"
 
-# Languages whose input is computed with as far as it is known.
-_READING = frozenset(("python", "scripts", "awk"))
-
 # The longest code that is looked at, in characters.
 LONGEST_CODE = 256 * 1024
 
@@ -82,12 +79,10 @@ def scan(
         return Found(doubts=["the code is not known"])
     from importlib import import_module
 
+    text = stdin.text if stdin is not None and stdin.is_known else None
+    scanner = import_module(f"{__name__}.{module}")
     try:
-        given = [stdin.text] if stdin is not None and stdin.is_known and module in _READING else []
-        named = {"variables": variables} if module in _READING else {}
-        found: Found = import_module(f"{__name__}.{module}").scan(
-            code.text, code.labels, arguments, language, *given, **named
-        )
+        found: Found = scanner.scan(code.text, code.labels, arguments, language, text, variables)
     except Exception:  # noqa: BLE001 - the code itself would fail here, or nothing is known
         return Found(doubts=["the code could not be looked at"])
     return found

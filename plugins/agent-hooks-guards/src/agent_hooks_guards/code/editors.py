@@ -32,10 +32,11 @@ _CALL = re.compile(
 )
 _STRING = re.compile(r"""["']([^"']*)["']""")
 _LANGUAGES = {"l": "lua", "pe": "perl", "r": "ruby"}
+_RUNNING = ("shell", "piped", "terminal", "program")
 _WRITES = ("w", "W", "x", "sav", "up")
 
 
-def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str) -> Found:
+def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str, *_: object) -> Found:
     """Return the effects of an editor's commands. ``language``: ``vim`` or ``ed``."""
     found = Found()
     is_typing = False
@@ -61,22 +62,22 @@ def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str
 def _command(line: str, labels: frozenset[str], found: Found, depth: int) -> None:
     """Note the effects of one command line, with the commands behind its bars."""
     match = _COMMAND.match(line)
-    command = "" if match is None else match["shell"] or match["piped"] or match["terminal"] or match["program"] or ""
-    if command.strip():
-        found.shells.append(Data(command.strip(), labels))
+    kind = "" if match is None else match.lastgroup or ""
+    text = match[kind] if match is not None and kind else ""
+    if kind in _RUNNING and text.strip():
+        found.shells.append(Data(text.strip(), labels))
         return
-    if match is not None and match["language"]:
+    if match is not None and kind == "code":
         language = next((name for start, name in _LANGUAGES.items() if match["language"].startswith(start)), "python")
-        found.codes.append((language, Data(match["code"], labels)))
+        found.codes.append((language, Data(text, labels)))
         return
-    if match is not None and match["keys"]:
-        _command(match["keys"].partition("\\r")[0], labels, found, depth + 1)
-    elif match is not None and match["source"]:
-        found.effects.append(("run", match["source"], False, NO_LABELS, ""))
-    elif match is not None and match["path"]:
-        kind = "write" if match["file"].startswith(_WRITES) else "read"
+    if kind == "keys":
+        _command(text.partition("\\r")[0], labels, found, depth + 1)
+    elif kind == "source":
+        found.effects.append(("run", text, False, NO_LABELS, ""))
+    elif match is not None and kind == "path":
         method = "append" if match["append"] or match["file"] == "W" else ""
-        found.effects.append((kind, match["path"], False, NO_LABELS, method))
+        found.effects.append(("write" if match["file"].startswith(_WRITES) else "read", text, False, NO_LABELS, method))
     for call in _CALL.finditer(line):
         _call(call, labels, found, depth)
     rest = line.partition("|")[2]

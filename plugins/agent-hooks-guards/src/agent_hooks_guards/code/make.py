@@ -23,7 +23,7 @@ _BEYOND = re.compile(
 _VARIABLES = {"MAKE": "make", "CURDIR": ".", "HOME": "~", "RM": "rm -f", "CC": "cc", "CXX": "g++"}
 
 
-def scan(text: str, labels: frozenset[str], arguments: list[str], _language: str) -> Found:
+def scan(text: str, labels: frozenset[str], arguments: list[str], *_: object) -> Found:
     """Return the effects of a makefile. ``arguments``: variables, as ``name=value``, and targets."""
     if len(text) > _LONGEST or _BEYOND.search("\n".join((text, *arguments))):
         return Found(doubts=["the recipes of the makefile are not known"])

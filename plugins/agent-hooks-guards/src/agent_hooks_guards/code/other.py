@@ -23,7 +23,7 @@ _TCL_EXEC = re.compile(r"\bexec\s+(?:-\w+\s+)*([^\n;\]}]+)")
 _COMPUTED = re.compile(r"(?:\b(?:system2?|popen|spawn|shell_exec|exec)\s*\(|\bdo shell script)\s*[A-Za-z_$@&]")
 
 
-def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str) -> Found:
+def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str, *_: object) -> Found:
     """Find the effects of code that is known by its string literals only."""
     found = Found()
     lowered = text.lower()

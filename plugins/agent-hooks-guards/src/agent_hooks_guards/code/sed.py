@@ -22,7 +22,7 @@ _DEVICES = frozenset(("/dev/stdout", "/dev/stderr", "/dev/stdin", "-"))
 _WHOLE_LINE = re.compile(r"\^?(?:\\?\()?\.(?:\*|\+|\\\+|\.\*)(?:\\?\))?\$?|\^\$")
 
 
-def scan(text: str, labels: frozenset[str], _arguments: list[str], _language: str) -> Found:
+def scan(text: str, labels: frozenset[str], *_: object) -> Found:
     """Return the effects of a sed script."""
     found = Found()
     if len(text) > _LONGEST:
