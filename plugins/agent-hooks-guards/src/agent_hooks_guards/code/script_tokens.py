@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
+from string import ascii_lowercase
 
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.tables import load_tables
@@ -29,6 +30,8 @@ _BEFORE_VALUE = frozenset(
     "return and or not if unless while until when then elsif else case in of typeof delete do print puts split grep"
     " map join x lt gt le ge eq ne cmp await yield throw new say".split()
 )
+# The quotes that ``q()``, ``%Q()`` … stand for.
+_MARKS = {"q": "'", "qq": '"', "Q": '"', "qx": "`", "x": "`"}
 _RUBY_LOOPS = ("while", "until", "for")
 
 
@@ -230,20 +233,18 @@ class Lexer:
         return items[-1].text not in _BEFORE_VALUE and not is_bare
 
     def _string(self, mark: str, body: str) -> None:
+        """Add a text in single or double quotes, or a command in backquotes."""
         if mark == "`" and self.language != "node":
-            self._command(body)
+            self.add("name", "`")
+            self._open("(")
+            self._interpolated(body)
+            self.stack.pop()
         elif mark == "'" and self.language not in ("node", "lua"):
-            self.add("string", re.sub(r"\\([\\'])", r"\1", body))
+            self.add("string", re.sub(r"\\([\\'()\[\]{}<>|/!])", r"\1", body))
         elif mark == "`" or self.language != "node":
             self._interpolated(body, is_template=mark == "`")
         else:
             self.add("string", unescape(body, self.language))
-
-    def _command(self, body: str) -> None:
-        self.add("name", "`")
-        self._open("(")
-        self._interpolated(body)
-        self.stack.pop()
 
     def _interpolated(self, body: str, *, is_template: bool = False) -> None:
         """Add a string, or a template if code is inserted into it."""
@@ -278,24 +279,23 @@ class Lexer:
         """Add the token of ``q()``, ``%w()``, ``s///`` …, whose delimiter comes next."""
         is_bracket = self.text[self.at : self.at + 1] in "([{<"
         body = self._delimited()
-        if name == "q":
-            self.add("string", re.sub(r"\\(\W)", r"\1", body))
-        elif name in ("qq", "Q"):
-            self._interpolated(body)
+        if name in _MARKS:
+            self._string(_MARKS[name], body)
         elif name in ("qw", "w", "W", "i", "I"):
             self.add("group", "[", [token for word in body.split() for token in (Token("string", word), _COMMA)])
-        elif name in ("qx", "x"):
-            self._command(body)
         else:
             items = []
             if name in ("s", "tr", "y"):
                 rest = self.text[self.at :]
                 self.at += len(rest) - len(rest.lstrip()) if is_bracket else -1
                 items = [Token("string", self._delimited())]
-            flags = re.match("[a-z]*", self.text[self.at : self.at + 20])
-            self.at += 0 if flags is None else flags.end()
-            items += [Token("string", name[0] + (flags[0] if flags else ""))]
-            items += [self._nested(items[0].value)] if name == "s" and "e" in items[-1].value else []
+            rest = self.text[self.at :]
+            flags = rest[: len(rest) - len(rest.lstrip(ascii_lowercase))]
+            self.at += len(flags)
+            items += [
+                Token("string", name[0] + flags),
+                *([self._nested(items[0].value)] if items and "e" in flags else []),
+            ]
             self.add("replace" if name in ("s", "tr", "y") else "pattern", body, items)
 
     def _heredoc(self, match: re.Match[str]) -> None:
@@ -306,7 +306,4 @@ class Lexer:
         assert stop is not None
         body = self.text[start : stop.start()]
         self.text = self.text[:start] + self.text[stop.end() :]
-        if match["single"]:
-            self.add("string", body)
-        else:
-            self._interpolated(body)
+        self._string("'" if match["single"] else '"', body)

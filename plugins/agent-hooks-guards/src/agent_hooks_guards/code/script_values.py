@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from binascii import a2b_base64
 
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NO_LABELS, UNKNOWN, Data
 
@@ -10,7 +11,7 @@ from . import LONGEST_CODE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from .script_tokens import Token
 
@@ -102,9 +103,9 @@ def compute(kind: str, operands: list[Data], language: str) -> Data:
         return value
     if kind == "replace":
         return replaced(value, re.escape(first), second)
+    decode = _DECODERS.get(first if kind == "same" else kind)
     try:
-        is_text = value.is_known and not isinstance(value, List)
-        text = _decoded(first if kind == "same" else kind, value.text) if is_text else UNKNOWN
+        text = UNKNOWN if decode is None or not value.is_known or isinstance(value, List) else decode(value.text)
     except ValueError:
         text = UNKNOWN
     return Data(text, value.labels | ({DECODED} if text == UNKNOWN else NO_LABELS))
@@ -121,11 +122,8 @@ def replaced(data: Data, pattern: str, replacement: str, count: int = 0) -> Data
     return Data("\n".join(lines), data.labels)
 
 
-def _decoded(kind: str, text: str) -> str:
-    if kind == "base64":
-        import base64
-
-        return base64.b64decode("".join(text.split()) + "==").decode("utf-8")
-    if kind == "hex":
-        return bytes.fromhex(text).decode("utf-8")
-    return text[::-1] if kind == "reverse" else UNKNOWN
+_DECODERS: dict[str, Callable[[str], str]] = {
+    "base64": lambda text: a2b_base64(text + "==").decode("utf-8"),
+    "hex": lambda text: bytes.fromhex(text).decode("utf-8"),
+    "reverse": lambda text: text[::-1],
+}
