@@ -49,13 +49,13 @@ class _Program(Walk):
     def reference(self, name: str) -> Data:
         return self.variables.get(name, _INPUT) if name[0] == "$" else super().reference(name)
 
-    def operation(self, code: Cursor) -> Data:
+    def expression(self, code: Cursor) -> Data:
         """Operands beside each other are joined; ``command | getline``."""
-        value = super().operation(code)
+        value = super().expression(code)
         start = -1
         while start < code.at and code.peek().kind in _OPERANDS and not code.peek().newline:
             start = code.at
-            value = joined([value, super().operation(code)])
+            value = joined([value, super().expression(code)])
         following = [code.peek(1).text, code.peek(2).text]
         if code.peek().text == "|" and "getline" in (following[0], following[1] * (following[0] == "&")):
             is_host = value.text.startswith("/inet/")
@@ -100,7 +100,7 @@ class _Program(Walk):
         if operator not in (">", ">>", "|"):
             return Data()
         code.at += 1 + (code.peek(1).text == "&")
-        target = self.operation(Cursor(code.until(";", is_line=True)))
+        target = self.expression(Cursor(code.until(";", is_line=True)))
         text = joined(values, " ") if values else self.reference("$0")
         if target.text.startswith("/inet/") or target.text in _DEVICES:
             return Data()

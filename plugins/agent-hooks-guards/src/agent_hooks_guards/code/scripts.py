@@ -15,7 +15,7 @@ from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 from . import STDIN, Found
 from .script_calls import Calls, items_of
 from .script_tokens import Cursor, Lexer, Token
-from .script_values import ALL_VARIABLES, Function, List, Reference, Table, flat, joined, replaced
+from .script_values import ALL_VARIABLES, Function, List, Reference, Table, flat, joined, labels_of, replaced
 
 _LONGEST = 100_000  # characters
 _MOST_STEPS = 20_000
@@ -183,7 +183,7 @@ class Walk(Calls):
         self.variables.update(dict.fromkeys(names, value))
 
     def expression(self, code: Cursor) -> Data:
-        """Return the value of the expression at the cursor."""
+        """Return the value of the expression at the cursor: of an assignment, or of operands with operators."""
         self.steps -= 1
         if self.steps < 0:
             raise RecursionError
@@ -196,26 +196,19 @@ class Walk(Calls):
             code.at += 2
             value = self.expression(code)
             self.assign(target, operator.text, value, is_new=code.tokens[start] is not target)
-        else:
-            value = self.operation(code)
-        code.at = max(code.at, start + 1)
-        return value
-
-    def operation(self, code: Cursor) -> Data:
-        """Return the value of operands and the operators between them."""
-        first = code.peek()
+            return value
         value = self.operand(code)
         while code.peek().kind == "operator" and code.peek().text not in _ENDS:
             text = code.take().text
             if text == "=~" and code.peek().kind == "replace":
-                value = self.change(first, code.take())
-            elif text == "?":
-                value = Data(UNKNOWN, self.expression(code).labels)
-                value = Data(UNKNOWN, value.labels | self.expression(code).labels) if code.skip(":") else value
+                value = self.change(target, code.take())
+            elif text in self.table["concat"]:
+                value = joined([value, self.operand(code)])
             else:
-                other = self.operand(code)
-                is_joined = text in self.table["concat"]
-                value = joined([value, other]) if is_joined else Data(UNKNOWN, value.labels | other.labels)
+                others = [self.expression(code)] if text == "?" else [self.operand(code)]
+                others += [self.expression(code)] if text == "?" and code.skip(":") else []
+                value = Data(UNKNOWN, labels_of([value, *others]))
+        code.at = max(code.at, start + 1)
         return value
 
     def assign(self, target: Token, operator: str, value: Data, *, is_new: bool) -> None:
@@ -355,17 +348,19 @@ class Walk(Calls):
         language, token = self.language, code.peek()
         is_close = not token.spaced or language not in ("perl", "ruby")
         arguments = self.bare_arguments(code, value, is_member=is_member) if is_name else None
-        if arguments is not None:
-            return self.called(code, value, arguments)
-        if token.kind == "operator" and token.text in self.table["members"]:
+        if arguments is None and token.kind == "operator" and token.text in self.table["members"]:
             code.take()
             token, is_close = code.peek(), True
             if token.kind != "group":
                 return self.postfix(code, self.index(value, code.take().text), is_name=True, is_member=True)
-        elif token.newline and language == "ruby":
+        elif arguments is None and token.newline and language == "ruby":
             return value
-        if token.kind == "group" and token.text == "(":
-            return self.called(code, value, self.items(code.take().items))
+        if arguments is None and token.kind == "group" and token.text == "(":
+            arguments = self.items(code.take().items)
+        if arguments is not None:
+            if language == "ruby" and code.peek().text in ("{", "do") and not code.peek().newline:
+                arguments = [*arguments, self.defined([], code.take().items)]
+            return self.postfix(code, self.call(value, arguments))
         if token.kind != "group" or not is_close or not (token.text == "[" or (token.text, language) == ("{", "perl")):
             return value
         is_word = token.text == "{" and [each.kind for each in token.items] == ["name"]
@@ -399,12 +394,6 @@ class Walk(Calls):
         if not begins or (token.newline and language == "ruby") or (is_member and language == "perl"):
             return block
         return block + self.listed(code, is_bare=True)
-
-    def called(self, code: Cursor, value: Data, arguments: list[Data]) -> Data:
-        """Call a function with the block of Ruby that follows, and continue behind that."""
-        if self.language == "ruby" and code.peek().text in ("{", "do") and not code.peek().newline:
-            arguments = [*arguments, self.defined([], code.take().items)]
-        return self.postfix(code, self.call(value, arguments))
 
 
 def _names(tokens: list[Token]) -> list[str]:
