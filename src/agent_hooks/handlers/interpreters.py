@@ -13,7 +13,6 @@ import os
 import re
 import sys
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from agent_hooks.errors import HandlerError
 from agent_hooks.shell import syntax
@@ -22,20 +21,6 @@ from agent_hooks.shell.parser import parse
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-
-class _Interpreter(NamedTuple):
-    """A kind of interpreter.
-
-    ``flags``: options before the script that leave it the script. ``program``: code that runs the script in the
-    descriptor ``{}`` with the name and arguments of the program. ``unlike``: a script that contains one of these may
-    notice the difference, and runs by its path.
-    """
-
-    names: re.Pattern[str]
-    flags: re.Pattern[str]
-    program: str
-    unlike: tuple[bytes, ...]
 
 
 _PYTHON = """\
@@ -50,13 +35,16 @@ def _():
     return compile(code, sys.argv[0], "exec", 0, True)
 exec(globals().pop("_")())
 """
-# A NUL marks an archive or a compiled file, which Python runs as well.
+# Kinds of interpreters: their names, the options before a script that leave it the script, code that runs the script in
+# the descriptor ``{}`` with the name and arguments of the program. With the bytes a script may notice the difference.
 _INTERPRETERS = (
-    _Interpreter(
-        re.compile(r"(python|pypy)[0-9.]*"), re.compile(r"-([bBdEIOPqRsSuv]+|[WX].+)"), _PYTHON, unlike=(b"\0",)
-    ),
-    _Interpreter(
-        re.compile("sh|bash|dash"), re.compile("-[abefhuvx]+"), ". /dev/fd/{}", (b"\0", b"BASH_SOURCE", b"FUNCNAME")
+    # A NUL marks an archive or a compiled file, which Python runs as well.
+    (re.compile(r"(python|pypy)[0-9.]*"), re.compile(r"-([bBdEIOPqRsSuv]+|[WX].+)"), _PYTHON, (b"\0",)),
+    (
+        re.compile("sh|bash|dash"),
+        re.compile("-[abefhuvx]+"),
+        ". /dev/fd/{}",
+        (b"\0", b"BASH_SOURCE", b"FUNCNAME"),
     ),
 )
 
@@ -92,28 +80,23 @@ def plain_words(text: str, variables: Mapping[str, str]) -> list[str] | None:
     ``variables``: those whose values are known; a command line with any other variable gives None.
     """
     text = text.strip(" \t\n")
-    # Shells disagree about these.
-    if not text or any(sign in text for sign in ("\\", "$'", '$"')):
-        return None
     items = parse(text).items
-    node = items[0].node if len(items) == 1 else None
-    if not isinstance(node, syntax.Simple) or node.assignments or node.redirects or items[0].background:
+    node = items[0].node if len(items) == 1 and not items[0].background else None
+    if not isinstance(node, syntax.Simple) or node.assignments or node.redirects:
         return None
-    if (node.start, node.end) != (0, len(text)):  # `! x`, or a comment
+    is_unclear = any(sign in text for sign in ("\\", "$'", '$"'))  # shells disagree about these
+    if is_unclear or (node.start, node.end) != (0, len(text)):  # `! x`, or a comment
         return None
     values = [_value_of(word, variables) for word in node.words]
-    known = [value for value in values if value is not None]
-    return known if len(known) == len(values) else None
+    return None if None in values else [value or "" for value in values]
 
 
 def _value_of(word: syntax.Word, variables: Mapping[str, str]) -> str | None:
     """Return the value of a token, None if only a shell knows it."""
     value = ""
     for part in word:
-        if isinstance(part, str):
-            value += part
-            continue
-        text, is_quoted = (part.text, False) if isinstance(part, syntax.Bare) else (None, False)
+        text = part if isinstance(part, str) else part.text if isinstance(part, syntax.Bare) else None
+        is_quoted = isinstance(part, str)
         if isinstance(part, syntax.Parameter) and not part.operator and part.index is None:
             text, is_quoted = variables.get(part.name), part.quoted
         # A shell would split an unquoted value, or expand it to file names.
@@ -136,19 +119,20 @@ def _script_of(
         argv = [*_shebang(scripts[first]), *argv]
     index = 1 if os.path.basename(argv[0]) == "env" else 0
     called = os.path.basename(argv[index]) if index < len(argv) else ""
-    kind = next((each for each in _INTERPRETERS if each.names.fullmatch(called)), None)
+    kind = next((kind for kind in _INTERPRETERS if kind[0].fullmatch(called)), None)
     if kind is None:
         return None
+    _, flags, program, unlike = kind
     index += 1
-    while index < len(argv) and kind.flags.fullmatch(argv[index]):
+    while index < len(argv) and flags.fullmatch(argv[index]):
         index += 1
     path = path_of(argv[index]) if index < len(argv) else ""
     code = scripts.get(path)
-    if code is None or any(each in code for each in kind.unlike):
+    if code is None or any(each in code for each in unlike):
         return None
     if path == first and not os.access(path, os.X_OK):
         raise HandlerError(f"its command could not be started: {path} is not executable")
-    return argv[:index], argv[index:], kind.program, code
+    return argv[:index], argv[index:], program, code
 
 
 def _shebang(code: bytes) -> list[str]:

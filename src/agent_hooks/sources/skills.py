@@ -48,16 +48,16 @@ class SkillHook(Value):
     def entry(self) -> HookEntry:
         """Return the hook as an entry, like the hooks of files."""
         matcher = self.matcher
-        match = compile_match(matcher, self.event.matched_by)
         common: dict[str, Any] = {
             "event": self.event,
             "form": "skill",
             "source": "skill",
             "matcher": matcher if isinstance(matcher, str) else None,
-            "match": match,
+            "match": compile_match(matcher, self.event.matched_by),
         }
-        if _is_configured(self.handler):
-            return HookEntry(type=self.handler[0], config=self.handler[1], **common)
+        match self.handler:
+            case (str(type_), dict(config)):
+                return HookEntry(type=type_, config=config, **common)
         function = _function(self.handler)
         # The failure rules of SKILL.md apply to its handlers, not to functions.
         on_failure = "closed" if self.event.closed in ("deny", "stop") else None
@@ -87,15 +87,6 @@ class _Python:
 
     def execute(self, config: Mapping[str, Any], ctx: HookContext) -> Any:
         return config["call"](ctx)
-
-
-def _is_configured(handler: Any) -> bool:
-    return (
-        isinstance(handler, tuple)
-        and len(handler) == 2
-        and isinstance(handler[0], str)
-        and isinstance(handler[1], dict)
-    )
 
 
 def _function(handler: Any) -> Callable[[HookContext], Any]:
@@ -260,13 +251,11 @@ def _register(
 
 def _permits(manager: HookManager) -> Permits:
     """Return the user's permits for hooks of skills, from the manager's files or the user's own."""
-    permits: Permits | None = manager.permits
-    if permits is not None:
-        return permits
     from .plugin_settings import own_files
     from .precedence import permits_for
 
-    return permits_for("skill", list(own_files()))
+    permits: Permits | None = manager.permits
+    return permits_for("skill", list(own_files())) if permits is None else permits
 
 
 def _raise(findings: Iterable[ConfigFinding]) -> None:

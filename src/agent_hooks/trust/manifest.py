@@ -95,12 +95,14 @@ class Project(Value):
         return tuple(
             os.path.join(self.root, file.path)
             for file in self.files
-            if file.kind == "script" and (file.path.endswith((".py", ".pyw")) or _starts_python(file.part))
+            if file.kind == "script" and is_python_script(file.path, file.part)
         )
 
 
-def _starts_python(script: bytes) -> bool:
-    return script.startswith(b"#!") and b"python" in script.partition(b"\n")[0]
+def is_python_script(path: str, code: bytes) -> bool:
+    """Whether a file is a Python script, by its name or its first line."""
+    first = code.partition(b"\n")[0]
+    return path.endswith((".py", ".pyw")) or (first[:2] == b"#!" and (b"python" in first or b"pypy" in first))
 
 
 def digest_of(root: str, files: Iterable[ManifestFile]) -> str:

@@ -27,6 +27,7 @@ from .known_programs import (
     unseen_task,
     written_files,
 )
+from .manifest import is_python_script
 from .neighbours import imported_beside, imports_from, is_standard
 
 TYPE_CHECKING = False
@@ -223,7 +224,7 @@ class HookCommand:
                 real = os.path.realpath(script)
                 found |= imported_beside(os.path.dirname(real), code, read)
                 found.pop(real, None)
-            if not _is_python(script, code):
+            if not is_python_script(script, code):
                 calls = self._parse_script(script, code).invocations
                 sourced = [each for call in calls if call.name in ("source", ".") for each in call.arguments[1:2]]
                 new = dict.fromkeys(path for path in self._existing(sourced) if path not in found)
@@ -293,7 +294,7 @@ class HookCommand:
                 code = read_regular(path, _MAX_SCRIPT)
             except OSError:
                 continue
-            if _is_python(path, code):
+            if is_python_script(path, code):
                 folders.append(os.path.dirname(os.path.realpath(path)))
                 has_code = has_code or _RUNS_PYTHON.search(code) is not None
             elif _is_shell(path, code) and b"py" in code and depth < _MAX_DEPTH:
@@ -349,12 +350,8 @@ def _paths(token: str, starts: Iterable[str]) -> list[str]:
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
 
 
-def _is_python(script: str, code: bytes) -> bool:
-    return script.endswith((".py", ".pyw")) or re.match(rb"#!.*(python|pypy)", code) is not None
-
-
 def _is_shell(script: str, code: bytes) -> bool:
-    return script.endswith((".sh", ".bash", ".zsh")) or (code.startswith(b"#!") and not _is_python(script, code))
+    return script.endswith((".sh", ".bash", ".zsh")) or (code.startswith(b"#!") and not is_python_script(script, code))
 
 
 def _is_systems(path: str) -> bool:

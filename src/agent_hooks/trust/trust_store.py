@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 
 from agent_hooks.errors import TrustError
@@ -154,11 +154,9 @@ class TrustStore:
         paths = [path for path in paths if os.path.lexists(path)]
         for path in paths:
             try:
-                with self._alone():
+                with self._alone(), suppress(FileNotFoundError):
                     os.unlink(path)
                     sync_folder(os.path.dirname(path))
-            except FileNotFoundError:
-                continue
             except OSError as error:
                 raise TrustError(f"{path} cannot be removed: {error.strerror or error}. Remove it yourself.") from error
         return bool(paths)
