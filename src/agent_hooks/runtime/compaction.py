@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent_hooks.engine.calling import is_failure
@@ -109,8 +110,8 @@ class Compaction:
                 f"compactor is called with (messages, instructions) and returns a summary: {compactor!r:.80} is not."
             )
         self._session = session
-        self._messages = messages
-        self._tokens = tokens
+        self._messages: float = messages or inf
+        self._tokens: float = tokens or inf
         self._compactor = compactor
         self._failed_at = 0
         self.is_measured = False
@@ -119,9 +120,8 @@ class Compaction:
         """Return the state with the conversation shortened if it is too long; on failure, warn and change nothing."""
         count = len(state.messages)
         is_measured = in_turn or self.is_measured
-        is_long = self._messages is not None and count >= self._messages
-        is_long = is_long or (self._tokens is not None and tokens_of(state, is_measured=is_measured) >= self._tokens)
-        if not is_long or count < self._failed_at:
+        is_long = self._tokens < inf and tokens_of(state, is_measured=is_measured) >= self._tokens
+        if not (is_long or count >= self._messages) or count < self._failed_at:
             return state
         try:
             return await self.shorten(state, "auto", "", in_turn=in_turn)
@@ -138,7 +138,9 @@ class Compaction:
         """Return the state with the conversation shortened, unless there is nothing to gain or a hook refuses."""
         session = self._session
         old, before, after = divided(state.messages, in_turn=in_turn)
-        if not old or (trigger == "auto" and not self._is_worth(old)):
+        # Less than a quarter of a limit is not worth it: that would soon be reached again.
+        is_worth = len(old) * 4 >= self._messages or sum(map(_estimate_of, old)) * 4 >= self._tokens
+        if not old or (trigger == "auto" and not is_worth):
             return state
         about: dict[str, Any] = {"message_count": len(state.messages), "trigger": trigger}
         about["payload"] = {"custom_instructions": instructions or None}
@@ -176,9 +178,3 @@ class Compaction:
         if response.finish_reason == "withheld":
             raise RunError("A hook of after_inference withheld the summary.")
         return response.content
-
-    def _is_worth(self, old: Sequence[Message]) -> bool:
-        """Whether ``old`` is at least a quarter of the limit: after less, the limit would soon be reached again."""
-        if self._messages is not None and len(old) * 4 >= self._messages:
-            return True
-        return self._tokens is not None and sum(map(_estimate_of, old)) * 4 >= self._tokens

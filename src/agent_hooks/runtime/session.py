@@ -23,7 +23,7 @@ from .loop import AgentRun
 from .pausing import WAITING, Resumption, closed
 from .run_states import active_skill, with_skill
 from .session_events import SessionEvents, in_session, refusal
-from .skill_activation import SessionSkills, skill_message, skills_in
+from .skill_activation import SessionSkills, skills_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -340,7 +340,8 @@ class SessionRunner(SessionEvents):
             text = self._skills.text(name, arguments)
             about: dict[str, Any] = {"skill": name, "skill_name": name, "arguments": arguments}
             outcome = await self._gate(HookEvent.BEFORE_SKILL_ACTIVATION, **about)
-            self.state = with_skill(self.state.with_messages(skill_message(name, text)), name)
+            message = Message(role="user", content=text, metadata={"source": "skill", "skill": name})
+            self.state = with_skill(self.state.with_messages(message), name)
             self._add_brought(outcome)
             await self._ask(HookEvent.AFTER_SKILL_ACTIVATION, **about, result=text)
             return self.state

@@ -9,7 +9,6 @@ from agent_hooks.errors import RunError, TrustError, did_you_mean
 from agent_hooks.formats.skill_files import SKILL_FILE
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.state import Message
 from agent_hooks.sources.skills import Skill, register_skill, skill_text
 
 from .current import CURRENT, acting_as
@@ -168,11 +167,6 @@ def skills_in(given: Skill | str | os.PathLike[str]) -> Sequence[Skill | str]:
     if not found:
         raise RunError(f"There is no skill in {path}: a skill is a folder with a {SKILL_FILE} in it.")
     return found[:1] if found[0] == os.path.join(path, SKILL_FILE) else found
-
-
-def skill_message(name: str, text: str) -> Message:
-    """Return the message with the text of a skill."""
-    return Message(role="user", content=text, metadata={"source": "skill", "skill": name})
 
 
 def _no_skill(name: str, skills: Iterable[str]) -> str:

@@ -17,7 +17,6 @@ from .pausing import WAITING, Resumption, Waits, pause_for
 
 if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.model.state import Suspended
 
     from .agent import AgentRuntime
     from .current import StartedAgents
@@ -91,9 +90,14 @@ class _Subagent:
         return mine.state
 
     async def finish(self, task: str, earlier: AgentState) -> AgentState:
-        """Run an agent that was interrupted at ``earlier`` to its end."""
-        if earlier.suspended is not None:
-            run = self.resume(earlier, earlier.suspended)
+        """Run an agent that was interrupted at ``earlier`` to its end. Raises ``Waits`` if it still waits."""
+        if (paused := earlier.suspended) is not None:
+            resumption = self.parent.resumption if self.is_resumed else None
+            if resumption is None:  # the answer is for another agent
+                raise self.suspension(earlier)
+            self.parent.resumption = None
+            inside = Resumption(paused, resumption.decision, self.agent.store, outer=resumption)
+            run = AgentRun(self.agent, earlier, paused.prompt, inside, parent=self.parent)
         elif earlier.execution_id:
             return earlier
         elif earlier.errors:
@@ -113,16 +117,6 @@ class _Subagent:
         if state.suspended is not None:
             raise self.suspension(state)
         return await self.after(task, state)
-
-    def resume(self, earlier: AgentState, paused: Suspended) -> AgentRun:
-        """Return the run that continues with the answer. Raises ``Waits`` if the answer is for another agent."""
-        parent = self.parent
-        resumption = parent.resumption if self.is_resumed else None
-        if resumption is None:
-            raise self.suspension(earlier)
-        parent.resumption = None
-        inside = Resumption(paused, resumption.decision, self.agent.store, outer=resumption)
-        return AgentRun(self.agent, earlier, paused.prompt, inside, parent=parent)
 
     def suspension(self, state: AgentState) -> BaseException:
         """Return the exception that suspends the parent together with the agent."""
