@@ -14,7 +14,7 @@ from collections import ChainMap
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
-from .python_calls import KINDS, TABLES, TAILS, Call, aliased, attribute, names_harm, runs_programs
+from .python_calls import KINDS, TABLES, TAILS, Call, aliased, attribute, names_harm
 from .python_values import (
     PLACEHOLDER,
     Value,
@@ -61,15 +61,14 @@ def scan(
     walk = Walk(arguments, labels, stdin, variables or {})
     try:
         walk.run(tree)
-    except (TooMuchError, RecursionError, MemoryError):
-        walk.found.output = Data(UNKNOWN, walk.output().labels)
+    except (RecursionError, MemoryError):
+        walk.prints = [Value(UNKNOWN, labels_of(*walk.prints))]
         if names_harm(text):
-            walk.found.doubts.append("the code does more than is looked at")
+            walk.doubt("the code does more than is looked at")
+    # Nothing is known of what it prints if no call that prints was seen.
+    prints = walk.prints or [Value()]
+    walk.found.output = Data("".join(map(text_of, prints)), labels | labels_of(*prints))
     return walk.found
-
-
-class TooMuchError(Exception):
-    """The code is deeper, longer or does more than the walk allows."""
 
 
 class Walk:
@@ -104,7 +103,6 @@ class Walk:
         while self.uncalled:
             self.may_print()
             self._run_function(next(iter(self.uncalled.values())), [], {})
-        self.found.output = self.output()
 
     # -- findings ------------------------------------------------------------------------------------------------------
 
@@ -134,11 +132,6 @@ class Walk:
         """Record that anything may be printed here."""
         if not self.prints or self.prints[-1].it != UNKNOWN:
             self.prints.append(Value())
-
-    def output(self) -> Data:
-        """Return the printed text; unknown if no call that prints was seen."""
-        prints = self.prints or [Value()]
-        return Data("".join(map(text_of, prints)), self.labels | labels_of(*prints))
 
     def input(self, *, is_line: bool = False) -> Value:
         """Return the standard input, or a line of it."""
@@ -272,7 +265,7 @@ class Walk:
         self.steps += 1 + (len(it) // (64 if isinstance(it, (str, bytes)) else 8) if hasattr(it, "__len__") else 0)
         found = self.found
         if self.steps > _MOST_STEPS or len(found.effects) + len(found.shells) + len(found.programs) > _MOST_FOUND:
-            raise TooMuchError
+            raise RecursionError  # as where the code is too deep
         return value
 
     def _literal(self, node: ast.expr) -> Value | None:
@@ -403,7 +396,7 @@ class Walk:
         """Return the result of a call that is not known: a thread, a timer. It may call the functions it is given."""
         self.may_print()
         for each in values:
-            if each.type == "name" and runs_programs(each.it):
+            if each.type == "name" and KINDS.get(each.it) in ("shell", "program", "exec", "evaluate"):
                 self.doubt("a function that runs programs is given to another function")
         return Value(UNKNOWN, labels_of(*values))
 
@@ -417,14 +410,11 @@ class Walk:
         returned, self.returned = self.returned, []
         self._bind_parameters(node.args, arguments, keywords)
         self.running.append(node)
-        try:
-            if isinstance(node, ast.Lambda):
-                return self.value(node.body)
-            self._block(node.body)
-            return either(self.returned or [Value(None)])
-        finally:
-            self.names, self.returned = around, returned
-            self.running.pop()
+        self._block([ast.Return(node.body)] if isinstance(node, ast.Lambda) else node.body)
+        self.running.pop()
+        value = either(self.returned or [Value(None)])
+        self.names, self.returned = around, returned
+        return value
 
     def _bind_parameters(self, spec: ast.arguments, arguments: list[Value], keywords: dict[str, Value]) -> None:
         positional = [each.arg for each in (*spec.posonlyargs, *spec.args)]

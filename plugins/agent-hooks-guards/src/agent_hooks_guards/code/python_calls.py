@@ -68,15 +68,18 @@ class Call:
         found = next((self.keywords[each] for each in keywords if each in self.keywords), None)
         return self.arguments[at] if found is None and 0 <= at < len(self.arguments) else found
 
-    def value(self, at: int, *keywords: str, default: object = UNKNOWN) -> Value:
-        """Return the argument, ``default`` if there is none."""
-        found = self.given(at, *keywords)
-        return Value(default) if found is None else found
+    def value(self, at: int, *keywords: str) -> Value:
+        """Return the argument, an unknown value if there is none."""
+        return self.given(at, *keywords) or Value()
 
     def text(self, at: int, *keywords: str, default: str = "") -> str:
         """Return the argument as text."""
         found = self.given(at, *keywords)
         return default if found is None else text_of(found)
+
+    def columns(self) -> list[list[Value]]:
+        """Return the items of each argument."""
+        return [self.walk.items(each) for each in self.arguments]
 
     def labels(self) -> frozenset[str]:
         """Return the origins of all arguments."""
@@ -134,7 +137,7 @@ class Call:
 
     def _program(self) -> Value:
         args, stdin = self.value(0, "args", "command", "argv", "cmd"), self.given(-1, "input", "stdin")
-        is_shell, words = self.value(8, "shell", default=False).it not in (False, 0, None), _split(args)
+        is_shell, words = (self.given(8, "shell") or Value(None)).it not in (False, 0, None), _split(args)
         if is_shell and not (stdin is not None and is_text(stdin)):
             self.arguments = words[:1] if isinstance(args.it, (list, tuple)) else [args]
             return self._shell()
@@ -146,11 +149,6 @@ class Call:
         if not self.word.removeprefix("exec").removeprefix("spawn").startswith("l"):
             rest = _split(rest[0]) if rest else []
         return self.start([path, *(each for each in rest[1:] if not isinstance(each.it, dict))])
-
-    def _template(self) -> Value:
-        """Start the program that would do the same."""
-        words = [computed(word.format, self.arguments) for word in TABLES["programs"][self.name].split()]
-        return self.start([word or Value() for word in words])
 
     def _fork(self) -> Value:
         if self.walk.loops:
@@ -324,10 +322,6 @@ class Call:
         keep(self.walk, str(target.it) if target is not None and target.type == "file" else "/dev/stdout", value)
         return Value(None)
 
-    def _map(self) -> Value:
-        columns = [self.walk.items(each) for each in self.arguments[1:]]
-        return Value([self.walk.call(self.value(0), list(row), {}) for row in zip(*columns, strict=False)])
-
     def _compute(self) -> Value:
         """Call the function itself, if it is given known values."""
         kind, values = KINDS[self.name], [*self.arguments, *self.keywords.values()]
@@ -342,19 +336,10 @@ class Call:
 
     _compute_text = _decode = _compute
 
-    def _compute_list(self) -> Value:
-        columns, function = [self.walk.items(each) for each in self.arguments], getattr(builtins, self.name)
-        return computed(lambda: function(*columns), []) or Value(UNKNOWN, self.labels())
-
 
 def aliased(dotted: str) -> str:
     """Return the name that the tables use for a module or function."""
     return _ALIASES.get(dotted, dotted)
-
-
-def runs_programs(name: str) -> bool:
-    """Whether a function runs programs or code."""
-    return KINDS.get(name) in ("shell", "program", "exec", "evaluate")
 
 
 def names_harm(text: str) -> bool:
@@ -431,6 +416,16 @@ def keep(walk: Walk, path: str, value: Value) -> None:
 
 # The kinds that need no more than a line.
 SIMPLE: dict[str, Callable[[Call], Value]] = {
+    # The program that would do the same.
+    "template": lambda call: call.start(
+        [computed(word.format, call.arguments) or Value() for word in TABLES["programs"][call.name].split()]
+    ),
+    "map": lambda call: Value(
+        [call.walk.call(call.value(0), [*row], {}) for row in zip(*call.columns()[1:], strict=False)]
+    ),
+    "compute_list": lambda call: (
+        computed(lambda: getattr(builtins, call.name)(*call.columns()), []) or Value(UNKNOWN, call.labels())
+    ),
     "words": lambda call: call.start([word for each in call.arguments for word in _split(each)]),
     "path": lambda call: Value(posixpath.join("", *map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),

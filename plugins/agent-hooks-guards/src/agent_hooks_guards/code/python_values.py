@@ -72,13 +72,14 @@ def parse(text: str) -> ast.Module | None:
 
 def wrap(it: Any, labels: frozenset[str] = NO_LABELS) -> Value:
     """Return the value of a Python object; text that is too long is not known."""
-    if isinstance(it, Value) or not hasattr(it, "__iter__"):
-        return it if isinstance(it, Value) else Value(it, labels)
-    if isinstance(it, (str, bytes, bytearray)):
-        text = bytes(it) if isinstance(it, bytearray) else it
-        return Value(text if len(it) <= _LONGEST_TEXT else UNKNOWN, labels)
+    if isinstance(it, Value):
+        return it
+    if isinstance(it, (str, bytes)):
+        return Value(it if len(it) <= _LONGEST_TEXT else UNKNOWN, labels)
     if isinstance(it, dict):
         return Value({key: wrap(each, labels) for key, each in it.items()}, labels)
+    if isinstance(it, bytearray) or not hasattr(it, "__iter__"):
+        return Value(bytes(it) if isinstance(it, bytearray) else it, labels)
     items = [wrap(each, labels) for each in islice(it, _MOST_ITEMS)]
     return Value(tuple(items) if isinstance(it, tuple) else items, labels)
 
@@ -156,17 +157,16 @@ def computed(function: Callable[..., object], arguments: list[Value]) -> Value |
 
 def binary(sign: type, left: Value, right: Value) -> Value:
     """Return the result of an operator, named by its class in ``ast``."""
-    labels = labels_of(left, right)
+    nothing = Value(UNKNOWN, labels_of(left, right))
     if sign is ast.Div and "path" in (left.type, right.type):
-        return Value(posixpath.join(text_of(left), text_of(right)), labels, "path")
+        return Value(posixpath.join(text_of(left), text_of(right)), nothing.labels, "path")
     if sign is ast.Mod and is_text(left):
         return _format(operator.mod, left, [right])
     if sign is ast.Add and (isinstance(left.it, (list, tuple)) or isinstance(right.it, (list, tuple))):
         return Value([*(items_of(left) or [left]), *(items_of(right) or [right])][:_MOST_ITEMS])
-    if is_exact(left) and is_exact(right) and sign in _OPERATORS:
-        return computed(_OPERATORS[sign], [left, right]) or Value(UNKNOWN, labels)
-    is_joined = sign is ast.Add and (is_text(left) or is_text(right))
-    return wrap(text_of(left) + text_of(right) if is_joined else UNKNOWN, labels)
+    # Other parts of a text that is put together may be unknown.
+    is_known = sign is ast.Add or (is_exact(left) and is_exact(right))
+    return (computed(_OPERATORS[sign], [left, right]) if is_known and sign in _OPERATORS else None) or nothing
 
 
 def _format(function: Callable[..., object], text: Value, arguments: list[Value]) -> Value:

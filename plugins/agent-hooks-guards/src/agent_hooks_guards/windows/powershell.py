@@ -15,6 +15,7 @@ from .cmdlets import table, translate_cmdlet, translate_member, word_list
 from .shell_text import ITEM, NotUnderstoodError, Scanner, Statement, Word, either, joined, quote
 
 _DEEPEST = 30
+_ENDS = ";\n|&)}"  # of a command
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", **dict.fromkeys("0abfve", "")}
 _COMMENT = r"`\r?\n|<\#.*?(?:\#>|\Z)|(?<![^\s;|&(){},])\#[^\n]*"
 _CHAR = r"(?:`.|[^\s;|&(){}\"'$,<>`])"
@@ -152,7 +153,7 @@ class PowerShell(Scanner):
 
     def _element(self, piped: str) -> Word:
         """Translate a command, a block or a value behind ``piped``, the pipeline so far."""
-        if self._next() in ";\n|&)}" and not self._sees(_CALL):
+        if self._next() in _ENDS and not self._sees(_CALL):
             return Word(piped or ":", runs=True)
         if match := self.take(_EACH):
             self.assigned.add(name := _variable_name(match[1]))
@@ -177,7 +178,7 @@ class PowerShell(Scanner):
         """Translate a command behind the pipeline ``piped``."""
         name, redirections = self._argument(), self._redirections()
         arguments: list[Word] = []
-        while self._next() not in ";\n|&)}":
+        while self._next() not in _ENDS:
             items = [self._argument()]
             while self._sign(","):
                 items.append(self._argument())
@@ -208,7 +209,7 @@ class PowerShell(Scanner):
                 parts.append(Word("", re.sub(r"`(.)", r"\1", match[0])))
             else:
                 break
-        if not parts:
+        if not parts and self._next() not in _ENDS:
             self.take(_ANY)
         word = parts[0] if len(parts) == 1 and parts[0].code else joined(parts)
         text = word.text or ""
@@ -220,7 +221,7 @@ class PowerShell(Scanner):
         """Translate an expression; return its values, and whether there are no other operators than commas."""
         words: list[Word] = []
         is_list = True
-        while self._next() not in ";\n|&)}" and not self._sees(_REDIRECTION) and not (words and self._next() == "{"):
+        while self._next() not in _ENDS and not self._sees(_REDIRECTION) and not (words and self._next() == "{"):
             if self._sees(_VALUE):
                 words.append(self._operand())
             elif not self._sign(","):
