@@ -431,6 +431,19 @@ def test_a_command_that_is_one_of_several_is_asked_about():
 
 
 @pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("open('/dev/sda', 'wb').write(bytes(512))", "deny"),
+        ("import os; os.write(os.open('/dev/nvme0n1', os.O_WRONLY), b'x')", "deny"),
+        ("print('x', file=open('/dev/null', 'w'))", ""),
+        ("open('key', 'wb').write(open('/dev/urandom', 'rb').read(32))", ""),
+    ],
+)
+def test_a_disk_is_written_and_other_devices_are_streams(code, expected):
+    assert _decision(_here_document(code)) == expected
+
+
+@pytest.mark.parametrize(
     "code",
     [
         "import sh; sh.rm('-rf', '/')",

@@ -205,12 +205,12 @@ class Call:
     def _open(self) -> Value:
         target, mode = self.value(0, "file", "path", "filename", "name"), self.value(1, "mode", "flags")
         path = f"/dev/fd/{target.it}" if isinstance(target.it, int) else self.walk.path(target)
-        if path.startswith("/dev/"):
-            return stream(path)
         text = self.text(1, "mode", "flags", default="r")
         if isinstance(mode.it, int):
             text = "a" if mode.it & os.O_APPEND else "w" if mode.it & 3 else "r"
         labels, writes = labels_of(target), any(each in text for each in "wax+") or UNKNOWN in text
+        if path in _OUTPUTS | STDIN_PATHS or path.startswith("/dev/fd/") or (path.startswith("/dev/") and not writes):
+            return stream(path)
         if writes:
             self.walk.effect("write", path, method="append" if "a" in text else "")
         if (not writes or "+" in text) and path != UNKNOWN:
@@ -247,30 +247,27 @@ class Call:
 
     def _contact(self, url: str, method: str, labels: frozenset[str] = NO_LABELS) -> Value:
         """Record that an address is asked for something, or something is sent to it; return the answer."""
-        labels |= self._labels_sent(url) - {NETWORK}
+        texts: list[str] = []
+        found = NO_LABELS
+        for key, value in (*((str(at), each) for at, each in enumerate(self.arguments)), *self.keywords.items()):
+            sent = labels_of(value)
+            named = value.it if isinstance(value.it, dict) and not value.type else {}
+            texts += map(str, named)
+            # Credentials in headers and in `auth` are logins.
+            if key == "headers" or (key == "2" and self.word == "Request"):
+                for name, each in named.items() or [("authorization", value)]:
+                    found |= as_login(labels_of(each)) if is_login_header(str(name)) else labels_of(each)
+            elif key in ("auth", "cookies"):
+                found |= as_login(sent)
+            else:
+                found |= in_address(text_of(value), sent) if CREDENTIAL in sent else sent
+        labels |= in_token_request(url, texts, found) - {NETWORK}
         reads = method in ("GET", "HEAD", "OPTIONS")
         if reads:
             self.walk.effect("receive", url, method=method)
         if labels or not reads:
             self.walk.effect("send", url, labels=labels, method=method)
-        return Value(UNKNOWN, frozenset((NETWORK,)))
-
-    def _labels_sent(self, url: str) -> frozenset[str]:
-        """Return the origins of the parts of a request; credentials in its headers and its ``auth`` are logins."""
-        found = NO_LABELS
-        texts: list[str] = []
-        for key, value in (*((str(at), each) for at, each in enumerate(self.arguments)), *self.keywords.items()):
-            labels = labels_of(value)
-            named = value.it if isinstance(value.it, dict) and not value.type else {}
-            texts += map(str, named)
-            if key == "headers" or (key == "2" and self.word == "Request"):
-                for name, each in named.items() or [("authorization", value)]:
-                    found |= as_login(labels_of(each)) if is_login_header(str(name)) else labels_of(each)
-            elif key in ("auth", "cookies"):
-                found |= as_login(labels)
-            else:
-                found |= in_address(text_of(value), labels) if CREDENTIAL in labels else labels
-        return in_token_request(url, texts, found)
+        return Value(UNKNOWN, _FROM_NETWORK)
 
     def _client(self) -> Value:
         """Return a client of HTTP; its requests go through its base address and its proxies."""
