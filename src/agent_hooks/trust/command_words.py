@@ -10,9 +10,10 @@ import os
 import re
 
 from agent_hooks.shell import syntax
-from agent_hooks.shell.parser import parse
 from agent_hooks.shell.programs import SHELLS, command_line, name_of, unwrapped
-from agent_hooks.shell.walk import nodes
+from agent_hooks.shell.syntax import UNKNOWN
+
+from .command_line import DECLARERS, Command, CommandLine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ MAX_LENGTH = 128 * 1024  # of an argument; Linux allows no longer ones
 _MAX_DEPTH = 5
 _MAX_PROGRAMS = 10_000
 _GLOB = re.compile(r"[*?]|\[.+\]")
-_OWN_PATH = frozenset(("0", "BASH_SOURCE"))
-_ASSIGNMENT = re.compile(r"(\w+)=(.*)", re.DOTALL)
 
 
 class Argument:
@@ -36,6 +35,12 @@ class Argument:
     def __init__(self, text: str | None, raw: str) -> None:
         self.text = text
         self.raw = raw
+
+    @classmethod
+    def of(cls, word: str) -> Argument:
+        """Return the argument for a resolved word."""
+        is_known = UNKNOWN not in word and len(word) <= MAX_LENGTH
+        return cls(str(word) if is_known else None, getattr(word, "raw", word.replace(UNKNOWN, "")))
 
     def __str__(self) -> str:
         return self.raw if self.text is None else self.text
@@ -58,7 +63,7 @@ class Invocation:
 
     @property
     def program(self) -> Argument:
-        """The program, empty if a wrapper such as ``exec`` runs none."""
+        """The program, an empty argument if there is none but wrappers."""
         return self.arguments[0] if self.arguments else Argument("", "")
 
     @property
@@ -77,7 +82,7 @@ class CommandWords:
     """
 
     def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = dict(values)
+        self.values = {**values, "BASH_SOURCE": values["0"]} if "0" in values else {**values}
         self.invocations: list[Invocation] = []
         self.is_readable = True
         self.others: list[Argument] = []
@@ -88,34 +93,19 @@ class CommandWords:
         """Add the invocations of a command line."""
         if depth > _MAX_DEPTH or len(self.invocations) > _MAX_PROGRAMS or len(text) > MAX_LENGTH:
             return
-        kinds = (syntax.Simple, syntax.For, syntax.Group, syntax.Unreadable)
-        found = [node for node in nodes(parse(text)) if isinstance(node, kinds)]
-        for node in sorted(found, key=lambda node: int(node.start)):  # assignments before their uses
-            if isinstance(node, syntax.Unreadable):
-                self.others.append(Argument(node.text, node.text))
-                self.is_readable = False
-            elif isinstance(node, syntax.For):
-                self.others += map(self.argument, node.words or ())
-            else:
-                documents = self._redirect(node.redirects)
-                if isinstance(node, syntax.Simple):
-                    for assignment in node.assignments:
-                        self.others += map(self.argument, assignment.items or ())
-                        self._assign(assignment.name, self.argument(assignment.value))
-                    self.add([*map(self.argument, node.words)], documents, depth)
-
-    def _redirect(self, redirects: list[syntax.Redirect]) -> list[Argument]:
-        """Add the files of redirections and return the here-documents."""
-        documents = []
-        for redirect in redirects:
-            target = self.argument(redirect.target)
-            if redirect.operator in ("<<", "<<<"):
-                documents.append(target)
-            elif redirect.operator in ("<", "<>"):
-                self.reads.append(target)
-            elif not redirect.operator.endswith("&"):
-                self.writes.append(target)
-        return documents
+        line = _HookLine(text, "", self.values)
+        unreadable = line.unreadable()
+        self.is_readable = self.is_readable and not unreadable
+        self.others += map(Argument.of, unreadable)
+        for command in line.commands():
+            self.reads += map(Argument.of, command.sources)
+            self.writes += map(Argument.of, command.targets)
+            self.others += [Argument.of(f"{name}={value}") for name, value in command.assigned.items()]
+            arguments = [*map(Argument.of, command.words)]
+            if command.words[:1] == ["for"]:
+                self.others += arguments[1:]
+            elif command.words[:1] not in (["case"], ["[["]):
+                self.add(arguments, [*map(Argument.of, command.documents)], depth)
 
     def add(self, arguments: Sequence[Argument], documents: Sequence[Argument] = (), depth: int = 0) -> None:
         """Add a program with its arguments, or the commands that these pass to a shell."""
@@ -128,76 +118,64 @@ class CommandWords:
             self.parse(text, depth + 1)
         else:
             self.invocations.append(invocation)
-        if invocation.name in ("export", "local", "declare", "readonly", "typeset"):
-            for argument in invocation.arguments[1:]:
-                if assigned := _ASSIGNMENT.fullmatch(str(argument)):
-                    self._assign(assigned[1], Argument(argument.text and assigned[2], assigned[2]))
+        if invocation.name in DECLARERS:
+            self.others += [each for each in invocation.arguments if "=" in each.raw]
         if invocation.name in SHELLS:
             for document in documents:
                 self.parse(document.text or "", depth + 1)
 
-    def _assign(self, name: str, value: Argument) -> None:
-        self.others.append(Argument(value.text, f"{name}={value.raw}"))
-        if value.text is None or len(value.text) > MAX_LENGTH:
-            self.values.pop(name, None)
-        else:
-            self.values[name] = value.text
 
-    def argument(self, word: syntax.Word) -> Argument:
-        """Return a word of the syntax tree with its value."""
-        return Argument(self._value(word), _spelled(word))
+class _Word(str):
+    """A resolved word; ``raw``: its spelling."""
 
-    def _value(self, word: syntax.Word) -> str | None:
-        text = ""
-        for number, part in enumerate(word):
-            value: str | None = None
-            if isinstance(part, str):
-                value = part
-            elif isinstance(part, syntax.Bare) and not _GLOB.search(part.text):
-                value = os.path.expanduser(part.text) if number == 0 else part.text
-            elif isinstance(part, syntax.Parameter):
-                value = self._parameter(part)
-            elif isinstance(part, syntax.Substitution):
-                value = self._substituted(part.body)
-            if value is None or len(text) + len(value) > MAX_LENGTH:
-                return None
-            text += value
-        return text
+    __slots__ = ("raw",)
+    raw: str
 
-    def _parameter(self, part: syntax.Parameter) -> str | None:
-        is_own = part.name in _OWN_PATH
-        value = self.values.get("0" if is_own else part.name) if is_own or part.index is None else None
-        if part.operator in ("", ":-", "-"):
-            return value
-        is_folder = part.operator == "%" and part.arguments == [[syntax.Bare("/*")]]
-        return os.path.dirname(value) if value and is_folder else None
 
-    def _substituted(self, body: syntax.Node) -> str | None:
+class _HookLine(CommandLine):
+    """A command line in which patterns are not known, but the output of a few commands is."""
+
+    def _words(self, word: syntax.Word, command: Command) -> list[str]:
+        unquoted = (
+            part.text if isinstance(part, syntax.Bare) else self.variables.get(part.name, "")
+            for part in word
+            if isinstance(part, syntax.Bare) or (isinstance(part, syntax.Parameter) and not part.quoted)
+        )
+        sign = UNKNOWN if any(map(_GLOB.search, unquoted)) else ""
+        words = [_Word(sign + each) for each in super()._words(word, command)]
+        for each in words:
+            each.raw = _spelled(word)
+        return [*words]
+
+    def _parameter(self, part: syntax.Parameter, command: Command) -> str:
+        return super()._parameter(part, command) if part.name in self.variables else UNKNOWN + _spelled([part])
+
+    def substituted(self, part: syntax.Substitution | syntax.ProcessSubstitution) -> str:
         """Return the output of ``pwd``, ``cd … && pwd``, ``dirname …`` and ``git rev-parse --show-toplevel``."""
-        inner = [item.node for item in body.items] if isinstance(body, syntax.Sequence) else []
-        commands = [[self._value(word) for word in node.words] for node in inner if isinstance(node, syntax.Simple)]
-        match (
-            [[word for word in command if word != "--"] for command in commands] if len(commands) == len(inner) else []
-        ):
+        inner = [item.node for item in part.body.items] if isinstance(part.body, syntax.Sequence) else []
+        commands = [self._arguments(node) for node in inner if isinstance(node, syntax.Simple)]
+        output: str | None = None
+        match commands if len(commands) == len(inner) else []:
             case [["pwd"] | ["pwd", "-P"]]:
-                return self.values.get("PWD")
+                output = self.variables.get("PWD")
             case [["git", "rev-parse", "--show-toplevel"]]:
-                return self.values.get(TOP)
+                output = self.variables.get(TOP)
             case [["dirname", str(path)]]:
-                return os.path.dirname(path)
+                output = UNKNOWN if UNKNOWN in path else os.path.dirname(path)
             case [["cd", str(path)], ["pwd"] | ["pwd", "-P"]]:
-                return path
-        return None
+                output = path
+        return f"{UNKNOWN}$(…)" if output is None else output
+
+    def _arguments(self, node: syntax.Simple) -> list[str]:
+        return [text for word in node.words if (text := self._text(word, Command(""))) != "--"]
 
 
 def _spelled(word: syntax.Word) -> str:
     """Format a word of the syntax tree for a message: parameters by their names, substitutions as ``$(…)``."""
     text = ""
     for part in word:
-        if isinstance(part, str):
-            text += part
-        elif isinstance(part, syntax.Bare):
-            text += part.text
+        if isinstance(part, (str, syntax.Bare)):
+            text += part if isinstance(part, str) else part.text
         elif isinstance(part, syntax.Parameter):
             rest = part.operator + "".join(map(_spelled, part.arguments))
             text += f"${{{part.name}{rest}}}" if rest else f"${part.name}"

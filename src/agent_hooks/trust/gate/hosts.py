@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .line import Command
+    from agent_hooks.trust.command_line import Command
+
     from .shell import Judging
 
 # Variables that give a host other settings, or none; and that give the gate other ones, or another Python.

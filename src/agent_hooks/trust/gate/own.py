@@ -17,7 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .line import Command
+    from agent_hooks.trust.command_line import Command
+
     from .shell import Judging
 
 _OURS = frozenset(("agent-hooks", "agent_hooks", "agent-hooks-core", "agent_hooks_core", "agent_hooks_core.py"))

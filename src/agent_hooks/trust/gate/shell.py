@@ -12,10 +12,10 @@ import re
 from agent_hooks.shell.programs import command_line, command_start
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
+from agent_hooks.trust.command_line import CommandLine
 
 from .code import names_own_command, reason_against_code
 from .hosts import reason_against_host
-from .line import CommandLine
 from .locations import read_text
 from .own import is_ours, reason_against_own
 from .parts import mentions_part, part_of
@@ -41,8 +41,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from agent_hooks.trust.command_line import Command
+
     from .calls import CallInfo
-    from .line import Command
     from .paths import ProtectedPaths
 
 _MAX_DEPTH = 8  # commands within commands
@@ -146,7 +147,7 @@ class Judging:
         if len(self.lines) >= _MAX_DEPTH or self._budget <= 0:
             return self._judge_unreadable(text)
         line = CommandLine(text, cwd or self.cwd, self.variables)
-        if not self.lines and not line.is_whole and (reason := self._judge_unreadable(text)):
+        if not self.lines and line.unreadable() and (reason := self._judge_unreadable(text)):
             return reason
         self.lines.append(line)
         try:

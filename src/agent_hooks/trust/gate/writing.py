@@ -30,7 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from .line import Command
+    from agent_hooks.trust.command_line import Command
+
     from .shell import Judging, Program
 
 _PATTERNS = re.compile(r"-(?:i?name|i?path|i?wholename|i?regex)")
@@ -191,7 +192,7 @@ def find_arguments(program: Program, command: Command) -> Sequence[str]:
     """Return the arguments of the ``find`` in the command or its pipeline, those of ``fd`` as ``find`` takes them."""
     words = command.words
     if program.gathers and command.pipeline and not any(name_of(word) in _FINDERS for word in words):
-        from .line import CommandLine
+        from agent_hooks.trust.command_line import CommandLine
 
         line = CommandLine(command.pipeline.partition("|")[0], "", dict(os.environ))
         words = next((each.words for each in line.commands() if each.words), words)

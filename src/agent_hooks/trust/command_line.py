@@ -13,10 +13,10 @@ from agent_hooks.system.paths import expanded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
-_DECLARERS = frozenset("export declare local readonly typeset alias set".split())
+DECLARERS = frozenset("export declare local readonly typeset alias set".split())
 _TAKERS = frozenset("read mapfile readarray".split())  # they set variables to their input
 _BRACES = re.compile(r"\{([^{},]*+(?:,[^{},]*+)++)\}")
 _ACTIVATE = re.compile(r"/(?:bin|Scripts)/activate(?:\.\w+)?$")
@@ -27,19 +27,25 @@ _MAX_VALUE = 4096  # characters of a variable
 
 class Command:
     """A simple command: its ``words`` without assignments, ``assigned`` variables, the files it is redirected to
-    (``targets``) and from (``sources``), the text on its stdin (``body``), and the source of its ``pipeline``.
+    (``targets``) and from (``sources``), the ``documents`` on its stdin, and the source of its ``pipeline``. A loop or
+    a test is a command named ``for``, ``case`` or ``[[``.
 
-    What only running it would tell is spelled as in the source, behind ``UNKNOWN``.
+    Text that is only known at run time is spelled as in the source, behind ``UNKNOWN``.
     """
 
-    def __init__(self, pipeline: str, body: str = "") -> None:
+    def __init__(self, pipeline: str, documents: Sequence[str] = ()) -> None:
         self.words: list[str] = []
         self.assigned: dict[str, str] = {}
         self.targets: list[str] = []
         self.sources: list[str] = []
-        self.body = body
+        self.documents = [*documents]
         self.pipeline = pipeline
         self.inner: list[syntax.Node] = []
+
+    @property
+    def body(self) -> str:
+        """The text on its stdin."""
+        return "".join(f"{document}\n" for document in self.documents)
 
 
 class CommandLine:
@@ -53,14 +59,13 @@ class CommandLine:
         self._plain: set[str] | None = None
         self._arrays: dict[str, list[str]] = {}
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all of it could be parsed."""
-        return not any(isinstance(node, syntax.Unreadable) for node in nodes(self._root))
+    def unreadable(self) -> list[str]:
+        """Return the parts of the text that could not be parsed."""
+        return [node.text for node in nodes(self._root) if isinstance(node, syntax.Unreadable)]
 
     def commands(self) -> Iterator[Command]:
         """Yield the commands in order, those in substitutions before the command that they stand in."""
-        return self._walk(self._root, "", "")
+        return self._walk(self._root, Command(""))
 
     def plain_words(self) -> set[str]:
         """Return all words that are no sentences: these may name a file."""
@@ -75,30 +80,32 @@ class CommandLine:
             self._plain = {word for word in found if word and not any(blank in word for blank in " \t\n")}
         return self._plain
 
-    def _walk(self, node: syntax.Node, pipeline: str, body: str) -> Iterator[Command]:
+    def _walk(self, node: syntax.Node, outer: Command) -> Iterator[Command]:
+        """Yield the commands below ``node``, which have the pipeline and the documents of ``outer``."""
+        command = Command(outer.pipeline, outer.documents)
         if isinstance(node, syntax.Simple):
-            yield from self._simple(node, Command(pipeline, body))
+            yield from self._simple(node, command)
         elif isinstance(node, syntax.Pipeline):
-            pipeline = self.text[node.start : node.end] if len(node.parts) > 1 else pipeline
+            command.pipeline = self.text[node.start : node.end] if len(node.parts) > 1 else outer.pipeline
             for part in node.parts:
-                yield from self._walk(part, pipeline, body)
+                yield from self._walk(part, command)
         elif isinstance(node, syntax.Group):
-            outer, cwd = Command(pipeline, body), self.cwd
-            yield from self._finish(outer, node.redirects)
-            yield from self._walk(node.body, pipeline, outer.body)
+            cwd = self.cwd
+            yield from self._finish(command, node.redirects)
+            yield from self._walk(node.body, command)
             self.cwd = cwd if node.subshell else self.cwd
         elif isinstance(node, (syntax.For, syntax.Case, syntax.Test)):
-            command = Command(pipeline, body)
-            given = [node.word] if isinstance(node, syntax.Case) else node.words or []
-            command.words = ["[["]
-            for word in given:
-                command.words += self._elements(word) or [self._text(word, command)]
+            command.words = [
+                "for" if isinstance(node, syntax.For) else "case" if isinstance(node, syntax.Case) else "[["
+            ]
+            for word in [node.word] if isinstance(node, syntax.Case) else node.words or []:
+                command.words += self._elements(word) or self._words(word, command)
             if isinstance(node, syntax.For):
                 values = command.words[1:]
                 self.variables[node.name] = values[0] if len(values) == 1 else "{" + ",".join(values) + "}"
             yield from self._finish(command, ())
         for each in _inner_nodes(node):
-            yield from self._walk(each, pipeline, body)
+            yield from self._walk(each, outer)
 
     def _simple(self, node: syntax.Simple, command: Command) -> Iterator[Command]:
         for each in node.assignments:
@@ -111,23 +118,26 @@ class CommandLine:
         command.words += node.plain or ()
         words = command.words
         self.variables |= command.assigned
-        if words and (known := self.variables.get(f"alias {words[0]}")) and node.raw[:1] == words[:1]:
+        name = words[0] if words else ""
+        if (known := self.variables.get(f"alias {name}")) and node.raw[:1] == words[:1]:
             words[:1] = known.split()
-        if words and words[0] == "env":  # its assignments count as those before a command
+        elif name in DECLARERS:
+            prefix = "alias " if name == "alias" else ""
+            self.variables |= {prefix + word.partition("=")[0]: word.partition("=")[2] for word in words if "=" in word}
+            self.variables |= {"@": " ".join(words[2:])} if words[:2] == ["set", "--"] else {}
+        elif name == "env":  # its assignments count as those before a command
             command.assigned |= dict(word.partition("=")[::2] for word in words[1:] if "=" in word)
-        if words and words[0] in _DECLARERS:
-            self._declare(words)
-        elif words and words[0] in _TAKERS:
-            self.variables |= {word: f"{UNKNOWN}$({words[0]})" for word in words[1:] if word.isidentifier()}
+        elif name in _TAKERS:
+            self.variables |= {word: f"{UNKNOWN}$({name})" for word in words[1:] if word.isidentifier()}
         yield from self._finish(command, node.redirects)
         self._follow(words)
 
     def _elements(self, word: syntax.Word) -> list[str]:
         """Return the words that ``"${name[@]}"`` stands for, none for any other word."""
         part = word[0] if len(word) == 1 else ""
-        if not isinstance(part, syntax.Parameter):
+        if not isinstance(part, syntax.Parameter) or part.operator or part.index not in _ALL_ELEMENTS:
             return []
-        elements = self._arrays.get(part.name, []) if part.index in _ALL_ELEMENTS and not part.operator else []
+        elements = self._arrays.get(part.name, [])
         return elements if len(elements) <= _MAX_WORDS else [UNKNOWN + " ".join(elements)]
 
     def _words(self, word: syntax.Word, command: Command) -> list[str]:
@@ -136,16 +146,6 @@ class CommandLine:
             return [text]
         arguments = text.split() if _is_split(word) and UNKNOWN not in text else [text]
         return [each for argument in arguments for each in braces_expanded(argument)]
-
-    def _declare(self, words: list[str]) -> None:
-        if words[:2] == ["set", "--"]:
-            self.variables["@"] = " ".join(words[2:])
-        for word in words[1:]:
-            name, equals, value = word.partition("=")
-            if equals and words[0] == "alias":
-                self.variables[f"alias {name}"] = value
-            elif equals:
-                self.variables[name] = value
 
     def _follow(self, words: list[str]) -> None:
         places = [word for word in words[1:] if word == "-" or not word.startswith("-")]
@@ -161,7 +161,7 @@ class CommandLine:
         for each in redirects:
             target = self._text(each.target, command)
             if each.operator in ("<<", "<<<"):
-                command.body += f"{target}\n"
+                command.documents.append(target)
             elif each.operator not in _WRITING:
                 command.sources.append(target)
             elif each.operator == ">&" and (target.strip("-").isdigit() or target == "-"):
@@ -170,7 +170,7 @@ class CommandLine:
                 command.targets += braces_expanded(target)
         for node in command.inner:
             cwd = self.cwd
-            yield from self._walk(node, command.pipeline, "")
+            yield from self._walk(node, Command(command.pipeline))
             self.cwd = cwd
         yield command
 
@@ -189,11 +189,15 @@ class CommandLine:
                 text += f"{UNKNOWN}$((…))"
             else:
                 command.inner.append(part.body)
-                sign = part.direction if isinstance(part, syntax.ProcessSubstitution) else "$"
-                text += f"{UNKNOWN}{sign}({part.text})"
+                text += self.substituted(part)
             if len(text) > 64 * _MAX_VALUE:
                 return f"{UNKNOWN}{text}"
         return text
+
+    def substituted(self, part: syntax.Substitution | syntax.ProcessSubstitution) -> str:
+        """Return the text for a substitution, the output of which is not known."""
+        sign = part.direction if isinstance(part, syntax.ProcessSubstitution) else "$"
+        return f"{UNKNOWN}{sign}({part.text})"
 
     def _parameter(self, part: syntax.Parameter, command: Command) -> str:
         arguments = [self._text(word, command) for word in part.arguments]
@@ -201,16 +205,15 @@ class CommandLine:
         if part.index and part.name in self._arrays and part.index not in _ALL_ELEMENTS:
             items, index = self._arrays[part.name], self._text(part.index, command)
             value = items[int(index)] if index.isdecimal() and int(index) < len(items) else None
-        rest = part.operator + ":".join(arguments)
-        if part.operator.lstrip(":") in ("-", "=", "+", "?") and (part.operator.endswith("+") == bool(value)):
-            value = arguments[0] if arguments and not part.operator.endswith("?") else value
+        rest, operator = part.operator + ":".join(arguments), part.operator.lstrip(":")
+        if operator in ("-", "=", "+", "?"):
+            if (operator == "+") == bool(value) and arguments and operator != "?":
+                value = arguments[0]
         elif value and rest in ("%/", "%/*"):
             value = value.rpartition("/")[0] if rest == "%/*" else value.removesuffix("/")
-        elif rest and part.operator.lstrip(":") not in ("-", "=", "+", "?"):
+        elif rest:
             value = f"{UNKNOWN}${{{value or part.name}{rest}}}"
-        if value is None or len(value) > _MAX_VALUE:
-            return f"{UNKNOWN}${{{part.name}{rest}}}"
-        return value
+        return f"{UNKNOWN}${{{part.name}{rest}}}" if value is None or len(value) > _MAX_VALUE else value
 
 
 def _is_split(word: syntax.Word) -> bool:
