@@ -185,7 +185,7 @@ def possible_paths(args: Mapping[str, Any], cwd: str) -> list[str]:
     Under keys of content, messages and queries only keys of paths do.
     """
     found: dict[str, None] = {}
-    for text, role in _texts_with_roles(args):
+    for text, role in texts_with_roles(args):
         if role in ("text", "program") or len(text) > MAX_PATH:
             continue
         stripped = text.strip()
@@ -200,11 +200,11 @@ def possible_paths(args: Mapping[str, Any], cwd: str) -> list[str]:
 
 def is_message(args: Mapping[str, Any]) -> bool:
     """Whether ``args`` hold content, a message or a query, and no other text but its recipients."""
-    roles = {role for _, role in _texts_with_roles(args)} - {"key"}
+    roles = {role for _, role in texts_with_roles(args)} - {"key"}
     return "text" in roles and roles <= {"text", "addressee"}
 
 
-def _texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield each string in ``args`` with its role: ``text``, ``program``, ``addressee``, ``key`` or empty."""
     waiting: list[tuple[Any, str, bool]] = [(args, "", False)]
     while waiting:

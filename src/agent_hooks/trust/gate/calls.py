@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks.model.tools import COMMAND_KEYS, PATH_KEYS
+from agent_hooks.model.tools import COMMAND_KEYS, PATH_KEYS, command_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.tool_call import ToolCall
 
-_COMMAND_KEYS = frozenset((*COMMAND_KEYS, "commands"))
-# The words of a command that stand beside its program.
-_PROGRAM_KEYS = frozenset((*COMMAND_KEYS, "program", "executable", "binary", "file", "path"))
-_ARGUMENT_KEYS = ("args", "arguments", "argv", "params", "parameters")
+# Other names for the keys of a program and its arguments.
+_SAME_KEYS = {**dict.fromkeys(("binary", "file", "path"), "program"), "params": "args", "parameters": "args"}
 _CODE_WORDS = frozenset("code script cell cells source snippet program expression".split())
 # What is typed into a program that runs already.
 _TYPED_KEYS = frozenset("chars input text data keys stdin keystrokes line lines".split())
@@ -92,25 +90,19 @@ def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
     waiting: list[Any] = [call.args]
     while waiting:
         args = waiting.pop()
-        rest = next((f" {_argv(given)}" for key in _ARGUMENT_KEYS if isinstance(given := args.get(key), _LISTS)), "")
+        commands.append(command_in({_SAME_KEYS.get(key, key): value for key, value in args.items()}))
         for key, value in args.items():
-            if not isinstance(value, str) and not (
-                isinstance(value, _LISTS) and all(isinstance(v, str) for v in value)
-            ):
-                waiting += [v for v in (value if isinstance(value, _LISTS) else (value,)) if hasattr(v, "items")]
-                continue
-            if key in _COMMAND_KEYS or (rest and key in _PROGRAM_KEYS):
-                lines = value if key == "commands" and not isinstance(value, str) else [_argv(value)]
-                commands += [line + rest for line in lines]
-            text = value if isinstance(value, str) else " ".join(value)
+            several = value if isinstance(value, _LISTS) else (value,)
+            waiting += [each for each in several if hasattr(each, "items")]
+            texts = [each for each in several if isinstance(each, str)]
             is_typed = name.is_typing and key in _TYPED_KEYS
             is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
-            if name.is_looking or not (is_typed or is_code):
+            if name.is_looking or not texts or not (is_typed or is_code):
                 continue
+            text = " ".join(texts)
             commands += [text] if is_typed or is_shell else _magic_in(text)
-            if not is_shell and ("(" in text or key not in (*_COMMAND_KEYS, *_TYPED_KEYS)):
-                # Each of several is a line of its own: a comment in one says nothing of the next.
-                codes.append(value if isinstance(value, str) else "\n".join(value))
+            if not is_shell and ("(" in text or key not in (*COMMAND_KEYS, *_TYPED_KEYS)):
+                codes.append("\n".join(texts))  # a comment in one says nothing of the next
     return commands, codes
 
 
@@ -125,15 +117,6 @@ def paths_under_keys(value: object, *, is_path: bool = False) -> list[str]:
     else:
         pairs = [(is_path, inner) for inner in value] if isinstance(value, _LISTS) else []
     return [path for is_inner, inner in pairs for path in paths_under_keys(inner, is_path=is_inner)]
-
-
-def _argv(value: Any) -> str:
-    """Return a command as a shell would quote it."""
-    if isinstance(value, str):
-        return value
-    from shlex import join
-
-    return join(str(word) for word in value)
 
 
 def _magic_in(code: str) -> list[str]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import sys
 
-from .locations import forms_of, is_in
+from agent_hooks.system.paths import is_below
+
+from .locations import forms_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class Environment:
     def parts(self) -> Parts:
         """The installed parts of the gate."""
         if self._parts is None:
-            self._parts = Parts.of(self.prefix, self._folders)
+            self._parts = _parts_of(self.prefix, self._folders)
         return self._parts
 
     def find(self, form: str, *, is_link: bool = False) -> bool:
@@ -77,11 +79,11 @@ class Environment:
         for site in self.sites:
             if form.startswith(f"{site}/"):
                 return self._is_installed(form[len(site) + 1 :])
-        if any(is_in(form, base) for base in self._base):
+        if any(is_below(form, base) for base in self._base):
             return True
         if any(folder == prefix for prefix in self._prefixes):
             return name == "pyvenv.cfg"
-        is_script = around in SCRIPT_FOLDERS and any(is_in(folder, prefix) for prefix in self._prefixes)
+        is_script = around in SCRIPT_FOLDERS and any(is_below(folder, prefix) for prefix in self._prefixes)
         return is_script and (name.startswith("python") or name in self.parts.scripts)
 
     def _is_installed(self, path: str) -> bool:
@@ -97,23 +99,23 @@ class Environment:
         """Return whether some part of the gate is in the folder ``form``, which is not the whole environment."""
         if self.is_whole(form):
             return False
-        if any(is_in(base, form) for base in self._base) or any(is_in(each, form) for each in self._executables):
+        if any(is_below(base, form) for base in self._base) or any(is_below(each, form) for each in self._executables):
             return True
-        if not form.startswith(self._roots) and not any(is_in(site, form) for site in self.sites):
+        if not form.startswith(self._roots) and not any(is_below(site, form) for site in self.sites):
             return False
         return any(known.startswith(f"{form}/") for known in self.known())
 
     def is_whole(self, form: str) -> bool:
         """Return whether ``form`` is the environment's own folder, or one around it."""
-        return any(is_in(prefix, form) for prefix in self._prefixes)
+        return any(is_below(prefix, form) for prefix in self._prefixes)
 
     def is_inside(self, form: str) -> bool:
         """Return whether ``form`` is the environment's own folder, or in it."""
-        return any(is_in(form, prefix) for prefix in self._prefixes)
+        return any(is_below(form, prefix) for prefix in self._prefixes)
 
     def takes_unseen(self, form: str) -> bool:
         """Return whether files of any name, put into the folder ``form``, may become parts of the gate."""
-        is_within = self.is_inside(form) or any(is_in(form, site) for site in self.sites)
+        is_within = self.is_inside(form) or any(is_below(form, site) for site in self.sites)
         return is_within and (self.is_whole(form) or self.find(form) or self.holds(form))
 
     def known(self) -> Iterator[str]:
@@ -173,30 +175,30 @@ class Parts:
         self.scripts = frozenset(scripts)
         self.distributions = distributions
 
-    @classmethod
-    def of(cls, prefix: str, folders: list[str]) -> Parts:
-        """Return the parts in the site ``folders``: as stored, or determined again if the folders have changed."""
-        import json
-        from contextlib import suppress
-        from hashlib import sha256
 
-        from agent_hooks.errors import SettingsError
-        from agent_hooks.system.folders import state_dir, write_whole
+def _parts_of(prefix: str, folders: list[str]) -> Parts:
+    """Return the parts in the site ``folders``: as stored, or determined again if the folders have changed."""
+    import json
+    from contextlib import suppress
+    from hashlib import sha256
 
-        state = [[folder, os.stat(folder).st_mtime_ns if os.path.isdir(folder) else 0] for folder in folders]
-        file = ""
-        with suppress(OSError, ValueError, TypeError, KeyError, SettingsError):  # not stored yet, or damaged
-            file = os.path.join(state_dir(), f"environment-{sha256(os.fsencode(prefix)).hexdigest()[:16]}.json")
-            with open(file, encoding="utf-8") as stored:
-                given = json.load(stored)
-            if given["state"] == state:
-                return cls(given["names"], given["scripts"], given["distributions"])
-        parts = _find_parts(folders)
-        with suppress(OSError):
-            if file:
-                os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-                write_whole(file, json.dumps({"state": state, **parts}).encode())
-        return cls(**parts)
+    from agent_hooks.errors import SettingsError
+    from agent_hooks.system.folders import state_dir, write_whole
+
+    state = [[folder, os.stat(folder).st_mtime_ns if os.path.isdir(folder) else 0] for folder in folders]
+    file = ""
+    with suppress(OSError, ValueError, TypeError, KeyError, SettingsError):  # not stored yet, or damaged
+        file = os.path.join(state_dir(), f"environment-{sha256(os.fsencode(prefix)).hexdigest()[:16]}.json")
+        with open(file, encoding="utf-8") as stored:
+            given = json.load(stored)
+        if given.pop("state") == state:
+            return Parts(**given)
+    parts = _find_parts(folders)
+    with suppress(OSError):
+        if file:
+            os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
+            write_whole(file, json.dumps({"state": state, **parts}).encode())
+    return Parts(**parts)
 
 
 def _find_parts(folders: list[str]) -> dict[str, Any]:

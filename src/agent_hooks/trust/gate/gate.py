@@ -14,9 +14,9 @@ from agent_hooks.model.tools import possible_paths
 from agent_hooks.system.paths import expanded, real_path
 
 from .calls import CallInfo, ToolName, paths_under_keys, runs_of
-from .paths import ALL, ProtectedPaths
+from .paths import ProtectedPaths
 from .programs import NOTABLE, PROJECT_MANAGERS
-from .reasons import denial
+from .reasons import ALL, denial
 from .wiring import reason_against_taking
 
 TYPE_CHECKING = False
@@ -150,10 +150,10 @@ class Protection:
                     return reason
             if not part or part == ALL:
                 continue
-            from .parts import mentions_part, reason_against_part, texts_in
+            from .parts import mentions_part, reason_against_part, text_of
 
             # `run_tests(config="pyproject.toml")` reads it.
-            if path in named or writes or mentions_part(part, "\n".join(texts_in(call.args))):
+            if path in named or writes or mentions_part(part, text_of(call)):
                 trusted = self._tables.get(real_path(os.path.join(cwd, expanded(path))))
                 if reason := reason_against_part(call, part, path, cwd, trusted):
                     return reason

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from agent_hooks.shell.syntax import UNKNOWN
 
 from .locations import read_text
+from .parts import SWITCHES
 from .programs import CARRIERS, GATHERERS, HOSTS, name_of
 from .reasons import denial
-from .wiring import SWITCHES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,11 +30,17 @@ _VARIABLES = frozenset(
     PYTHONHOME PYTHONUSERBASE LD_PRELOAD DYLD_INSERT_LIBRARIES
     """.split()
 )
+# Options, a word a line.
 _OPTIONS = re.compile(
-    r"--(?:[\w-]*dangerously[\w-]*|bare|ignore-user-config|(?:no|disable|skip|bypass|without)-[\w-]*hooks?[\w-]*)(?:=|$)"
+    r"^--(?:(?:[\w-]*dangerously[\w-]*|bare|ignore-user-config|(?:no|disable|skip|bypass|without)-[\w-]*hooks?[\w-]*)(?:=|$)"
+    r"|disable[=\n].*hooks)",
+    re.MULTILINE,
 )
-# Keys of Codex's configuration that decide about hooks, as its `-c` takes them.
-_CODEX_KEYS = re.compile(r"""["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)""")
+# With keys of Codex's configuration that decide about hooks, or unknown ones.
+_CODEX_OPTIONS = re.compile(
+    rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
+    re.MULTILINE,
+)
 # The same in the texts of code.
 _HOST = re.compile(rf"(?<![\w./-])(?:{'|'.join(HOSTS)})(?![\w./-])")
 _SWITCH = re.compile(
@@ -73,25 +80,19 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
 
 
 def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bool:
-    if any(map(_OPTIONS.match, options)):
+    lines = "\n".join(options)
+    if _OPTIONS.search(lines) or (host == "codex" and _CODEX_OPTIONS.search(lines)):
         return True
-    for at, word in enumerate(options):
+    for word, after in pairwise((*options, "")):
         name, equals, value = word.partition("=")
-        value = value if equals and name.startswith("--") else next(iter(options[at + 1 :]), "")
+        value = value if equals else after
         if name == "--settings" and re.search(SWITCHES, _settings(judging, value)):
             return True
         if name == "--setting-sources" and not {"user", "project"}.issubset(re.findall(r"\w+", value)):
             return True
-        if name == "--disable" and "hooks" in value:
-            return True
-        if host == "codex" and (name in ("-c", "--config") or word.startswith("-c")):
-            value = word[2:] if word.startswith("-c") and len(word) > 2 else value
-            if _CODEX_KEYS.match(value) or UNKNOWN in value.partition("=")[0]:
-                return True
     operands = [word.casefold() for word in options if not word.startswith("-")][:4]
-    if not operands or operands[0] not in _MANAGING or _DISABLING.isdisjoint(operands):
-        return False
-    return any("hook" in word for word in operands)
+    is_disabling = operands[:1] and operands[0] in _MANAGING and not _DISABLING.isdisjoint(operands)
+    return bool(is_disabling and any("hook" in word for word in operands))
 
 
 def _settings(judging: Judging, value: str) -> str:

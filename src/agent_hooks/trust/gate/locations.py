@@ -10,11 +10,6 @@ from agent_hooks.system.paths import expanded, real_path
 _MAX_READ = 1024 * 1024  # characters
 
 
-def is_in(path: str, folder: str) -> bool:
-    """Return whether ``path`` is ``folder`` or below it."""
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
 def forms_of(path: str, cwd: str) -> tuple[str, ...]:
     """Return ``path`` as it is written and with its links resolved, absolute, each as ``spelled``."""
     path = path.partition("\0")[0].strip()  # C code would end it there too

@@ -28,6 +28,7 @@ _SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run
 _DECIDING = frozenset(("trust", "untrust"))
 _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
 _MODULE = re.compile("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
+_VARIABLE = re.compile(rf"{UNKNOWN}(?:\$[@*{{]|\$\(read)")
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
 _PLACES = frozenset("bin scripts site-packages dist-packages".split())
 
@@ -36,8 +37,9 @@ def reason_against_own(judging: Judging, command: Command) -> str:
     """Return why a simple command is denied, if it decides about agents, or takes the gate away."""
     words = [part for word in command.words for part in (("-m", word[2:]) if _MODULE.match(word) else (word,))]
     name = name_of(words[0])
-    if name in COPIERS or name in MOVERS or name == "hash":
-        return _against_another_name(judging, words)
+    if name in COPIERS or name in MOVERS or name == "hash":  # under another name, it would not be recognised
+        is_program = any(_is_program(judging, word) for word in words[1:])
+        return denial("command", "Another name for `agent-hooks`") if is_program else ""
     is_versioning = name == "git" and not {"config", "-c", "-x", "--exec", "bisect"} & {*words}
     if name in READERS or is_versioning or (name in CHANGING and name not in EDITORS | CARRIERS):
         return ""
@@ -78,36 +80,21 @@ def _only_shows(judging: Judging, words: Sequence[str]) -> bool:
 
 
 def _against_unnamed(judging: Judging, words: Sequence[str], gathered: Sequence[str]) -> str:
-    """Judge a program of which only running the command would tell the name."""
-    runs_words = name_of(words[0]) in SHELLS or words[0] in ("eval", "source", ".", "sudo", "env", "nohup")
-    names = words if runs_words else words[:1]
-    if any(re.match(rf"{UNKNOWN}(?:\$[@*]|\$\{{)", word) or word.startswith(f"{UNKNOWN}$(read") for word in names):
-        plain = judging.plain_words()
-        decides = any(map(is_ours, plain)) and not _DECIDING.isdisjoint(plain)
-        if decides or names_own_command("\n".join(judging.texts)):
-            return denial("command", "This use of `agent-hooks`")
-    gathers = name_of(words[0]) in GATHERERS
-    decides = any(not _DECIDING.isdisjoint(each.split() if gathers or UNKNOWN in each else [each]) for each in gathered)
-    if not decides or _only_shows(judging, gathered):
-        return ""
+    """Judge a command of which only running it would tell the program, or an argument."""
     unknown = [word for word in words if UNKNOWN in word]
-    texts = [word for word in unknown if word.startswith(f"{UNKNOWN}$(") and word.endswith(")")]
-    if gathers or len(texts) < len(unknown):
-        texts.append(" ".join(judging.plain_words()))
-    is_named = any(("agent" in text and "hooks" in text) or "sha256:" in text for text in texts)
-    return denial("command", "This use of `agent-hooks`") if is_named else ""
-
-
-def _against_another_name(judging: Judging, words: Sequence[str]) -> str:
-    """Judge a copy of the program, or a link to it: under another name, it would not be recognised."""
-    places = [word for word in words[1:] if not word.startswith("-")]
-    if not any(_is_program(judging, word) for word in places):
+    gathers = name_of(words[0]) in GATHERERS
+    if not (unknown or gathers) or _only_shows(judging, gathered):
         return ""
-    target = places[-1]
-    if not any(_is_program(judging, word) for word in places[:-1]):
-        return denial("command", "Writing over `agent-hooks`") if UNKNOWN in target else ""
-    keeps_name = is_ours(target) or target.endswith("/") or os.path.isdir(judging.place_of(target))
-    return "" if keeps_name and name_of(words[0]) not in MOVERS else denial("command", "Another name for `agent-hooks`")
+    runs_words = name_of(words[0]) in SHELLS or words[0] in ("eval", "source", ".", "sudo", "env", "nohup")
+    is_variable = any(map(_VARIABLE.match, words if runs_words else words[:1]))
+    plain = judging.plain_words()
+    split = {part for word in gathered for part in (word.split() if gathers or UNKNOWN in word else [word])}
+    text = " ".join((*unknown, *plain))
+    is_named = ("agent" in text and "hooks" in text) or "sha256:" in text
+    decides = is_named and not _DECIDING.isdisjoint(plain if is_variable else split)
+    if decides or (is_variable and names_own_command("\n".join(judging.texts))):
+        return denial("command", "This use of `agent-hooks`")
+    return ""
 
 
 def _is_program(judging: Judging, word: str) -> bool:

@@ -34,6 +34,10 @@ _TARGET = re.compile(r"-t|--(?:target|prefix|root|user-base)")
 _INTERPRETER_OPTION = re.compile(r"-[pn]|--(?:python|prefix|name)")
 _ELSEWHERE = frozenset("docker podman kubectl ssh".split())
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
+_NAMED_COPY = re.compile(
+    r"([\w.-]+)(?:\[[^\]]*\])?\s*@\s*(?:file:|git\+|https?:|[./~])|[^#]*#(?:.*&)?egg=([\w.-]+)"
+)  # `name @ address`, `address#egg=name`
+_PROJECT_NAME = re.compile(r'^\s*name\s*=\s*["\']([\w.-]+)', re.MULTILINE)
 _REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[@=<>!~;].*)?$")
 _LIST_OPTION = re.compile(r"-[a-zA-Z]*r|--requirements?")
 _WITH_VALUE = frozenset("-p --python --prompt --seed --index-url --extra-index-url --cache-dir".split())
@@ -99,7 +103,7 @@ def _against_installing(judging: Judging, words: Sequence[str], at: int, rest: S
     targets = [after for word, after in pairwise(options) if _TARGET.fullmatch(word)]
     for target in targets:
         is_inside = any(
-            environment.is_inside(form) or environment.holds(form) for form in forms_of(target, judging.cwd)
+            environment.is_inside(each) or environment.holds(each) for each in forms_of(target, judging.cwd)
         )
         if is_inside or (UNKNOWN in target and environment.is_computed_in(target)):
             return denial("copy", "a package of the gate's environment")
@@ -122,21 +126,16 @@ def _against_installing(judging: Judging, words: Sequence[str], at: int, rest: S
 def _name_of_copy(judging: Judging, word: str) -> str:
     """Return the name of the distribution that ``word`` would install from a path or an address; or ""."""
     word = word.removeprefix("--editable=").removeprefix("-e")
-    name, at, address = word.partition("@")
-    if at and re.match(r"\s*(?:file:|git\+|https?:|[./~])", address):
-        return normal(name.partition("[")[0].strip())
-    if found := re.search(r"#(?:.*&)?egg=([\w.-]+)", word):
-        return normal(found[1])
+    if found := _NAMED_COPY.match(word):
+        return normal(found[1] or found[2])
     word = re.sub(r"\[[^\]]*\]$", "", word.partition("#")[0])
     if "*" in word or not ("/" in word or word.startswith(".") or _ARCHIVE.search(word)):
         return ""
     path = judging.place_of(file_of_address(word) or word)
-    project = read_text(os.path.join(path, "pyproject.toml"))
-    if found := re.search(r'^\s*name\s*=\s*["\']([\w.-]+)', project, re.MULTILINE):
+    if found := _PROJECT_NAME.search(read_text(os.path.join(path, "pyproject.toml"))):
         return normal(found[1])
-    last = os.path.basename(path) if "://" not in word else word.rstrip("/").rpartition("/")[2]
-    last = re.sub(r"\.git(?:@.*)?$", "", last)
-    return normal(last.partition("-")[0] if last.endswith(".whl") else re.sub(r"-\d.*$", "", _ARCHIVE.sub("", last)))
+    last = os.path.basename(word.rstrip("/") if "://" in word else path)
+    return normal(re.sub(r"-\d.*$", "", _ARCHIVE.sub("", re.sub(r"\.git(?:@.*)?$", "", last))))
 
 
 def _is_elsewhere(judging: Judging, words: Sequence[str], at: int) -> bool:
@@ -144,22 +143,22 @@ def _is_elsewhere(judging: Judging, words: Sequence[str], at: int) -> bool:
     if name_of(words[0]) in _ELSEWHERE:
         return True
     manager, environment = name_of(words[at]), judging.protected.environment
-    named = [os.path.dirname(os.path.dirname(word)) for word in words[: at + 1] if "/bin/" in word]
-    for word, after in pairwise(words[at + 1 :]):
-        if _INTERPRETER_OPTION.fullmatch(word) and UNKNOWN not in after:
-            named.append(re.sub(r"/bin/[^/]*$", "", after))
-    if not named and (active := judging.active_environment()):
-        named.append(active)
+    named = [word for word in words[: at + 1] if "/bin/" in word]
+    named += [after for word, after in pairwise(words[at + 1 :]) if _INTERPRETER_OPTION.fullmatch(word)]
+    named = [re.sub(r"/bin/[^/]*$", "", each) for each in named if UNKNOWN not in each]
+    active = judging.variables.get("VIRTUAL_ENV") if "VIRTUAL_ENV" in judging.assigned else ""
+    if not named and (active := active or os.environ.get("VIRTUAL_ENV")):
+        named = [active]
+    own = os.path.join(judging.call.project, ".venv")
     if not named and manager in PROJECT_MANAGERS and "pip" not in words and "tool" not in words:
-        own = os.path.join(judging.call.project, ".venv")
-        named += [own] if os.path.isfile(os.path.join(own, "pyvenv.cfg")) else []
-    for name in named:
-        if manager.endswith(("conda", "mamba")) and "/" not in name:
-            if name == os.path.basename(environment.prefix):
-                return False
-        elif any(environment.is_inside(form) for form in forms_of(name, judging.cwd)):
-            return False
-    return bool(named)
+        named = [own] if os.path.isfile(os.path.join(own, "pyvenv.cfg")) else []
+    is_conda = manager.endswith(("conda", "mamba"))
+    return bool(named) and not any(
+        name == os.path.basename(environment.prefix)
+        if is_conda and "/" not in name
+        else any(map(environment.is_inside, forms_of(name, judging.cwd)))
+        for name in named
+    )
 
 
 def _against_new_environment(judging: Judging, words: Sequence[str]) -> str:

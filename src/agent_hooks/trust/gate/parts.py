@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agent_hooks.model.tools import patch_text
+from agent_hooks.model.tools import patch_text, texts_with_roles
 
 from .locations import read_text
-from .paths import FRONTMATTER, STARTUP, TABLE, WIRING
-from .reasons import denial
-from .wiring import hooks_of, lines_for_hosts, mentions_hooks
+from .reasons import FRONTMATTER, STARTUP, TABLE, WIRING, denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,13 +15,25 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.tool_call import ToolCall
 
+OURS = r"agent[-_]hooks"
+# Settings that switch a host's hooks off.
+SWITCHES = r"""disableAllHooks|enableHooks|hooksConfig|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
+# Lines that start a host without its hooks, or with other settings.
+_STARTING = (
+    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|AGENT_HOOKS_\w+)(?:\s*=|\s)"
+    r"|disableAllHooks|(?:claude|codex)\b.*(?:--bare|hooks?=|--dangerously)"
+)
 _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
 # As a key of a block, of a flow, as an explicit key, or spelled with escapes.
-_HOOKS_IN_YAML = re.compile(
-    r"""^[ \t]*["']?hooks["']?[ \t]*:|[{,]\s*["']?hooks["']?\s*:|\?\s*["']?hooks\b|\\[xuU][0-9a-fA-F]{2}""",
-    re.MULTILINE,
-)
+_YAML = r"""^[ \t]*["']?hooks["']?[ \t]*:|[{,]\s*["']?hooks["']?\s*:|\?\s*["']?hooks\b|\\[xuU][0-9a-fA-F]{2}"""
+_HOOKS_IN_YAML = re.compile(_YAML, re.MULTILINE)
+_MENTIONED = {
+    TABLE: r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}",
+    FRONTMATTER: rf"""hooks["']?\s*:|{_YAML}""",
+    WIRING: f"{OURS}|{SWITCHES}",
+    STARTUP: _STARTING,
+}
 _FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^(?:---|\.\.\.)[ \t\r]*$|\Z)", re.DOTALL | re.MULTILINE)
 _SECTION = re.compile(r"^[ \t]*\*\*\* (Add|Update|Delete) File:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
 _HUNK = re.compile(r"^@@.*$", re.MULTILINE)
@@ -37,10 +47,10 @@ def part_of(protection: str, text: str) -> Any:
     if protection == FRONTMATTER:
         found = _FRONTMATTER.match(text)
         return found[1] if found and _HOOKS_IN_YAML.search(found[1]) else ""
-    if protection == WIRING:
-        return hooks_of(text)
     if protection == STARTUP:
-        return lines_for_hosts(text)
+        return [line for line in text.split("\n") if re.search(_STARTING, line)]
+    if protection == WIRING:
+        return _wiring_of(text) if mentions_part(WIRING, text) else None
     if "agent_hooks" not in text and "\\" not in text:  # a key may also be written with escapes
         return None
     from tomllib import loads
@@ -49,15 +59,25 @@ def part_of(protection: str, text: str) -> Any:
     return tool.get("agent_hooks") if isinstance(tool, dict) else None
 
 
+def _wiring_of(text: str) -> Any:
+    """Return the hooks in the settings of a host."""
+    if text.lstrip().startswith("{"):
+        import json
+
+        data = json.loads("\n".join(line for line in text.split("\n") if not line.lstrip().startswith("//")))
+    else:
+        from tomllib import TOMLDecodeError, loads
+
+        try:
+            data = loads(text)
+        except TOMLDecodeError:
+            return text  # a program, as some hosts have them
+    return {key: value for key, value in data.items() if "hook" in key.casefold() or key in ("features", "tools")}
+
+
 def mentions_part(protection: str, text: str) -> bool:
     """Return whether ``text``, put somewhere into a file, might make or change its protected part."""
-    if protection == WIRING:
-        return mentions_hooks(text)
-    if protection == STARTUP:
-        return bool(lines_for_hosts(text))
-    if protection == FRONTMATTER:
-        return re.search(r"""hooks["']?\s*:""", text) is not None or _HOOKS_IN_YAML.search(text) is not None
-    return re.search(r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}", text) is not None
+    return re.search(_MENTIONED[protection], text, re.MULTILINE) is not None
 
 
 def reason_against_part(call: ToolCall, part: str, path: str, cwd: str, trusted: bytes | None) -> str:
@@ -69,8 +89,7 @@ def reason_against_part(call: ToolCall, part: str, path: str, cwd: str, trusted:
     except ValueError:
         return _against_repair(part, path, before, afters, trusted)
     if not afters:
-        shown = "\n".join((call.content, *texts_in(call.args)))
-        return denial("unseen part", path, part) if was or mentions_part(part, shown) else ""
+        return denial("unseen part", path, part) if was or mentions_part(part, text_of(call)) else ""
     try:
         return denial("part", path, part) if any(part_of(part, after) != was for after in afters) else ""
     except ValueError:
@@ -90,12 +109,9 @@ def _against_repair(part: str, path: str, before: str, afters: list[str], truste
     return denial("conflict", path, part)
 
 
-def texts_in(value: object) -> list[str]:
-    """Return all strings in the arguments of a call."""
-    if isinstance(value, str):
-        return [value]
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
-    return [text for each in inner for text in texts_in(each)]
+def text_of(call: ToolCall) -> str:
+    """Return all strings in the arguments of a call, its patch as a text."""
+    return "\n".join((call.content, *(text for text, _ in texts_with_roles(call.args))))
 
 
 def _texts_after(call: ToolCall, path: str, before: str) -> list[str]:

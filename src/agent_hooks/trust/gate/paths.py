@@ -5,22 +5,16 @@ from __future__ import annotations
 import os
 import sys
 
-from agent_hooks.system.paths import expanded
+from agent_hooks.system.paths import expanded, is_below
 
 from .environment import Environment
-from .locations import forms_of, is_in
+from .locations import forms_of
+from .reasons import ALL, FRONTMATTER, STARTUP, TABLE, WIRING
 from .wiring import STARTUP_NAMES, is_wired_in, is_wiring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-# The protected part of a file.
-ALL = "all"
-TABLE = "the table tool.agent_hooks"
-FRONTMATTER = "the frontmatter with hooks"
-WIRING = "the hooks of a coding agent"
-STARTUP = "the settings that a coding agent starts with"
 
 MANIFEST_NAMES = ("hookconf.py", "agent-hooks.toml")
 CLAUDE_FOLDER = ".claude"
@@ -114,7 +108,7 @@ class ProtectedPaths:
             return True
         known = (*self._folders, *self._files) if files else self._folders
         return self.find(path, cwd, is_taken=True) == ALL or any(
-            form.endswith(f"/{CLAUDE_FOLDER}") or any(is_in(each, form) for each in known) for form in forms
+            form.endswith(f"/{CLAUDE_FOLDER}") or any(is_below(each, form) for each in known) for form in forms
         )
 
     def lands(self, source: str, target: str, cwd: str) -> str:
@@ -132,8 +126,8 @@ class ProtectedPaths:
         if any(environment.takes_unseen(form) and form not in environment.sites for form in forms):
             return target  # a tree over the tree of the environment
         known = (*self._folders, *self._files)
-        names = [each[len(form) + 1 :] for form in forms for each in known if is_in(each, form)]
-        names += _USUAL if any(is_in(form, top) for form in forms for top in tops) else ()
+        names = [each[len(form) + 1 :] for form in forms for each in known if is_below(each, form)]
+        names += _USUAL if any(is_below(form, top) for form in forms for top in tops) else ()
         names = [name for name in names if os.path.lexists(os.path.join(source, name))]
         names += os.listdir(source) if any(map(environment.is_inside, forms)) else ()
         paths = (os.path.join(target, name) for name in names)
@@ -152,7 +146,7 @@ class ProtectedPaths:
         known: tuple[str, ...] = (*self._folders, *self._files, *found, *(own.known() if is_near else ()))
         for path in known:
             matched = path.rpartition("/")[2] if is_name else path
-            if any(is_in(path, folder) for folder in folders) and fnmatch(matched, pattern.casefold()):
+            if any(is_below(path, folder) for folder in folders) and fnmatch(matched, pattern.casefold()):
                 return path
         return ""
 

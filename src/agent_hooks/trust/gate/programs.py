@@ -35,7 +35,8 @@ COPIERS = LINKERS | frozenset(
     "cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi rclone".split()
 )
 # They put files with names of their own into a folder.
-UNPACKERS = frozenset("tar gtar bsdtar unzip 7z 7za 7zz cpio zipfile tarfile".split())
+TARS = frozenset("tar gtar bsdtar".split())
+UNPACKERS = TARS | frozenset("unzip 7z 7za 7zz cpio zipfile tarfile".split())
 # Other common ones, known so that a command that names none of them and nothing protected needs no analysis.
 WRITERS = frozenset(
     """

@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The protected part of a file, as a reason names it.
+ALL = "all"
+TABLE = "the table tool.agent_hooks"
+FRONTMATTER = "the frontmatter with hooks"
+WIRING = "the hooks of a coding agent"
+STARTUP = "the settings that a coding agent starts with"
+
 _WHY = "What an agent may do is decided by people, not by agents."
 _BY_A_PERSON = "ask a person to do it in a terminal or an editor."
 _SHOWN = 100  # characters of each end of a path
@@ -54,6 +65,11 @@ _REASONS = {
         f"Start it without these options and variables; if they are needed, {_BY_A_PERSON}",
     ),
 }
+
+
+def first(reasons: Iterable[str]) -> str:
+    """Return the first of several reasons, an empty string if there is none."""
+    return next((reason for reason in reasons if reason), "")
 
 
 def denial(kind: str, subject: str = "", part: str = "") -> str:

@@ -19,7 +19,6 @@ from .hosts import reason_against_host
 from .locations import read_text
 from .own import is_ours, reason_against_own
 from .parts import mentions_part, part_of
-from .paths import ALL
 from .programs import (
     AWKS,
     CARRIERS,
@@ -33,7 +32,7 @@ from .programs import (
     is_known,
     name_of,
 )
-from .reasons import denial
+from .reasons import ALL, denial, first
 from .wiring import reason_against_taking
 from .writing import changes_files, find_arguments, reason_against_finding, reason_against_writing
 
@@ -50,13 +49,14 @@ _MAX_DEPTH = 8  # commands within commands
 _INLINE = re.compile(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
 _PRINTERS = frozenset("echo printf print".split())
 _STDIN = frozenset("- /dev/stdin /dev/fd/0 /proc/self/fd/0".split())
+_OPEN = frozenset("source . su sudo doas script expect ssh crontab tmux screen".split())  # they may run their stdin
 # Variables whose value is a command, or a file that a shell reads at its start.
 _COMMAND_VARIABLE = re.compile(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)|BASH_ENV|ENV|ZDOTDIR")
 _STARTUP_VARIABLES = frozenset(("BASH_ENV", "ENV", "ZDOTDIR"))
 _NAMING = re.compile(
     r"^(?:-+[\w.-]+|[\w-]+(?:\.[\w-]+)+|\w*(?:command|exec|editor|pager|program|shell))=|^[+:!]+|^spawn ", re.IGNORECASE
 )  # before a command in an argument
-_FOLDER_OPTION = re.compile(r"(?:-[CD]|--chdir|--directory)(?:=(.+))?")
+_FOLDER_OPTION = re.compile(r"(?:-[CD]|--chdir|--directory|--work-tree)(?:=(.+))?")
 _RUN_BY_GIT = frozenset(
     "config bisect submodule filter-branch filter-repo difftool mergetool -c -x --exec --config-env --extcmd".split()
 )
@@ -78,7 +78,7 @@ def reason_against(text: str, cwd: str, protected: ProtectedPaths, call: CallInf
 class Program:
     """A program that a simple command runs in the end; ``gathers``: arguments are added that the text does not show."""
 
-    def __init__(self, words: Sequence[str], *, gathers: bool = False) -> None:
+    def __init__(self, words: Sequence[str], *, gathers: bool) -> None:
         self.words = words
         self.name = name_of(words[0])
         self.operands = words[1:]
@@ -101,7 +101,6 @@ class Judging:
         self._text = text
         self._budget = 100_000 + 10 * len(text)  # characters: words within words can make up any number of them
         self._fed: list[str] = []  # texts that are printed, or given to stdin
-        self._files: set[str] = set()  # the names of files that the command writes
         self._runs_input = False
         self._runs_code = ""  # the interpreter that runs such texts
 
@@ -129,11 +128,6 @@ class Judging:
     def plain_words(self) -> set[str]:
         """Return all words of the command lines that are no sentences."""
         return {word for line in self.lines for word in line.plain_words()}
-
-    def active_environment(self) -> str:
-        """Return the environment that this command line, or else the shell, has activated; or an empty string."""
-        chosen = self.variables.get("VIRTUAL_ENV", "") if "VIRTUAL_ENV" in self.assigned else ""
-        return chosen or os.environ.get("VIRTUAL_ENV", "")
 
     def fed_words(self, files: Iterable[str]) -> list[str]:
         """Return the words that the command prints, if any of ``files`` is one that it writes."""
@@ -179,12 +173,9 @@ class Judging:
         reason = first(map(self.judge_path, command.targets)) or first(map(self.judge, named))
         if command.body:
             self._fed.append(command.body)
-        self._files.update(map(os.path.basename, command.targets))
         if reason or not words:
             return reason
-        if os.path.basename(words[0]) in self._files or UNKNOWN in words[0]:
-            self._runs_input = True
-        outside, self.lines[-1].cwd = self.cwd, self._folder_of(words)
+        outside, self.lines[-1].cwd = self.cwd, self._folder_of(command)
         reason = (
             reason_against_host(self, command)
             or reason_against_own(self, command)
@@ -193,27 +184,23 @@ class Judging:
         self.lines[-1].cwd = outside
         return reason
 
-    def _folder_of(self, words: Sequence[str]) -> str:
-        """Return the folder that a wrapper runs a command in, as an option of its own says."""
-        options = enumerate(words) if name_of(words[0]) in ("env", "sudo", "uv") else ()
-        for at, word in options:
+    def _folder_of(self, command: Command) -> str:
+        """Return the folder that a program works in, as a variable or an option of its own says."""
+        words = command.words
+        for at, word in enumerate(words) if name_of(words[0]) in ("env", "sudo", "uv", "git") else ():
             if found := _FOLDER_OPTION.fullmatch(word):
                 return self.place_of(found[1] or next(iter(words[at + 1 :]), ""))
-        return self.cwd
+        return self.place_of(command.assigned.get("GIT_WORK_TREE", ""))
 
     def _note_output(self, program: Program) -> None:
-        """Note the texts that a program prints, and the files that it writes."""
-        name, operands = program.name, program.operands
-        if name in CHANGING:
-            self._files.update(os.path.basename(word.removeprefix("of=")) for word in operands)
+        """Note the texts that a program prints, or writes into files."""
+        name = program.name
         if name in _PRINTERS or name == "jq" or name in INTERPRETERS:
-            known = [word for word in operands if UNKNOWN not in word]
-            texts = [" ".join(known), "\n".join(known)]
+            known = [word for word in program.operands if UNKNOWN not in word]
             pairs = [pair for word in known for pair in _QUOTED.findall(word) if name not in _PRINTERS]
             quoted = [re.sub(r"""\\(["'\\])""", r"\1", one or other) for one, other in pairs]
-            self._files.update(map(os.path.basename, quoted))
-            texts += quoted
-            self._fed += [text.replace("\\n", "\n").replace("\\t", "\t").replace("\\0", "\n") for text in texts]
+            texts = (" ".join(known), "\n".join(known), *quoted)
+            self._fed += [re.sub(r"\\[n0]", "\n", text).replace("\\t", "\t") for text in texts]
 
     def _judge_program(self, program: Program, command: Command) -> str:
         self._note_output(program)
@@ -247,11 +234,9 @@ class Judging:
         """Whether a program runs its stdin, or a file that the same command line writes."""
         name, operands = program.name, program.operands
         files = [word for word in operands if not word.startswith("-") or word in _STDIN]
-        is_fed = any(self.is_fed(word) for word in (*files[:1], *command.sources))
-        if name in self._files:
+        is_fed = any(map(self.is_fed, (*files[:1], *command.sources)))
+        if UNKNOWN in name or ("/" in program.words[0] and self.is_fed(program.words[0])):
             return True
-        if name in ("eval", "iex", "invoke-expression"):
-            return any(UNKNOWN in word for word in operands) or program.gathers
         if name in SHELLS:
             text = command_line(["sh" if name not in CARRIERS else name, *operands])
             is_text_unknown = text is not None and (UNKNOWN in text or program.gathers)
@@ -263,15 +248,14 @@ class Judging:
                 self._runs_code = name
             return is_code and _RUNNING_CODE.search(" ".join(operands)) is not None
         if name in ("make", "gmake"):
-            return not self._files.isdisjoint(("Makefile", "makefile", "GNUmakefile")) or any(map(self.is_fed, files))
+            return "akefile" in self._text or any(map(self.is_fed, files))
         if name in ("sed", "gsed"):
             return any(map(_INPUT_OF_SED.search, operands))
-        is_open = name in ("source", ".", "su", "sudo", "doas", "script", "expect", "ssh", "crontab", "tmux", "screen")
-        return (is_open and bool(is_fed or not files or command.body or command.pipeline)) or UNKNOWN in name
+        return name in _OPEN and bool(is_fed or not files or command.documents or command.pipeline)
 
     def is_fed(self, word: str) -> bool:
-        """Whether ``word`` is stdin, a file that the command line writes, or only known at run time."""
-        return UNKNOWN in word or word in _STDIN or os.path.basename(word) in self._files
+        """Whether ``word`` is stdin, a file that the command line names once more, or only known at run time."""
+        return UNKNOWN in word or word in _STDIN or self._text.count(os.path.basename(word) or "\0") > 1
 
     def _nested(self, program: Program, command: Command) -> Iterator[str]:
         """Yield the command lines in the arguments of a program."""
@@ -350,19 +334,15 @@ class Judging:
 def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]:
     """Return the programs that a simple command may run in the end."""
     name = name_of(words[0])
-    if name in INTERPRETERS:
-        return [Program(_module(words[1:]) or words, gathers=gathers)]
+    own = Program(_module(words[1:]) or words if name in INTERPRETERS else words, gathers=gathers)
     if name not in CARRIERS and name not in GATHERERS:
-        return [Program(words, gathers=gathers)]
+        return [own]
     gathers = gathers or name in GATHERERS
     start = command_start([name, *words[1:]])
-    if start:
-        return programs_of(words[start:], gathers=gathers) if words[start:] else [Program(words, gathers=gathers)]
-    for at, word in enumerate(words[1:], 1):
-        if is_known(word) and name not in GATHERERS:
-            found = programs_of(words[at:], gathers=gathers)
-            return [Program(words), *found] if name == "script" else found
-    return [Program(words)]
+    if not start and name not in GATHERERS:
+        start = next((at for at, word in enumerate(words[1:], 1) if is_known(word)), 0)
+    found = programs_of(words[start:], gathers=gathers) if start and words[start:] else [own]
+    return [own, *found] if name == "script" else found
 
 
 def _module(operands: Sequence[str]) -> Sequence[str]:
@@ -378,8 +358,3 @@ def _module(operands: Sequence[str]) -> Sequence[str]:
 def is_glob(word: str) -> bool:
     """Whether a shell may put names of files for ``word``."""
     return "*" in word or "?" in word or "[" in word
-
-
-def first(reasons: Iterable[str]) -> str:
-    """Return the first of several reasons, an empty string if there is none."""
-    return next((reason for reason in reasons if reason), "")

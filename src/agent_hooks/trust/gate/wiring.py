@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.system.paths import expanded
+from agent_hooks.system.paths import expanded, is_below
 
-from .locations import forms_of, is_in, read_text
-from .reasons import denial
+from .locations import forms_of, read_text
+from .reasons import WIRING, denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from .calls import CallInfo
     from .paths import ProtectedPaths
 
@@ -39,16 +37,9 @@ FILES = {
     "opencode": ("plugin/*", "plugins/*", "opencode.json"),
     ".kimi": ("config.toml",),
 }
-# Settings that switch a host's hooks off.
-SWITCHES = r"""disableAllHooks|enableHooks|hooksConfig|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
-_OURS = r"agent[-_]hooks"
 # Files that set variables and aliases for the shells, and so the hosts, of later.
 STARTUP_NAMES = frozenset(
     ".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env".split()
-)
-_STARTUP = (
-    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|AGENT_HOOKS_\w+)(?:\s*=|\s)"
-    r"|disableAllHooks|(?:claude|codex)\b.*(?:--bare|hooks?=|--dangerously)"
 )
 _SYSTEM = frozenset(("etc", "application support", ".config", ".codeium"))
 # Variables that name the folder of a host's settings, with its usual name.
@@ -61,7 +52,7 @@ def is_wiring(form: str) -> bool:
     places = [(name, "/".join(names[at + 1 :])) for at, name in enumerate(names) if _is_settings_folder(names, at)]
     for variable, name in HOMES.items():
         if moved := os.environ.get(variable):
-            places += [(name, form[len(home) + 1 :]) for home in forms_of(moved, "") if is_in(form, home)]
+            places += [(name, form[len(home) + 1 :]) for home in forms_of(moved, "") if is_below(form, home)]
     if not places:
         return False
     from fnmatch import fnmatch
@@ -73,41 +64,6 @@ def _is_settings_folder(names: list[str], at: int) -> bool:
     """Return whether ``names[at]`` is a host's folder; one without a dot only where the system keeps settings."""
     name = names[at]
     return name in FILES and (name[0] == "." or not _SYSTEM.isdisjoint(names[:at]))
-
-
-def hooks_of(text: str) -> Any:
-    """Return the hooks in a host's settings, ``text``, if ours are among them or hooks are switched off.
-
-    Raises ``ValueError`` for text that cannot be parsed.
-    """
-    if not mentions_hooks(text):
-        return None
-    if text.lstrip().startswith("{"):
-        import json
-
-        data = json.loads("\n".join(line for line in text.split("\n") if not line.lstrip().startswith("//")))
-    else:
-        from tomllib import TOMLDecodeError, loads
-
-        try:
-            data = loads(text)
-        except TOMLDecodeError:
-            return text  # a program, as some hosts have them
-    return {key: value for key, value in data.items() if "hook" in key.casefold() or key in ("features", "tools")}
-
-
-def lines_for_hosts(text: str) -> list[str]:
-    """Return the lines of a shell's startup file that start hosts without their hooks, or with other settings."""
-    import re
-
-    return [line for line in text.split("\n") if re.search(_STARTUP, line)]
-
-
-def mentions_hooks(text: str) -> bool:
-    """Return whether ``text``, put into a host's settings, might change our hooks, or switch hooks off."""
-    import re
-
-    return re.search(f"{_OURS}|{SWITCHES}", text) is not None
 
 
 def is_wired(environment: str, project: str) -> bool:
@@ -135,8 +91,10 @@ def _leads_into(environment: str, text: str, project: str) -> bool:
     import re
     from shutil import which
 
+    from .parts import OURS
+
     text = re.sub(r"\$\{?\w*(?:PROJECT_DIR|CWD)\}?", lambda _: project, text)
-    words = re.findall(rf"""[^\s"'=;|&\\]*{_OURS}[^\s"';|&\\]*""", text)
+    words = re.findall(rf"""[^\s"'=;|&\\]*{OURS}[^\s"';|&\\]*""", text)
     texts = (text, *(each for word in words for each in (which(word) or "", read_text(word)[:4096])))
     return bool(words) and any(f"{environment.rstrip('/')}/" in each for each in texts)
 
@@ -145,10 +103,12 @@ def is_wired_in(folder: str) -> bool:
     """Return whether our hooks are in a host's settings below ``folder``, a host's own or one in it."""
     from glob import escape, iglob
 
+    from .parts import mentions_part
+
     if FILES.keys().isdisjoint(folder.casefold().rstrip("/").split("/")[-2:]):
         return False
     paths = (path for pattern in ("*", "*/*") for path in iglob(os.path.join(escape(folder), pattern)))
-    return any(mentions_hooks(read_text(path)) for path in paths if is_wiring(path.casefold()))
+    return any(mentions_part(WIRING, read_text(path)) for path in paths if is_wiring(path.casefold()))
 
 
 def reason_against_taking(path: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
@@ -162,12 +122,12 @@ def reason_against_taking(path: str, cwd: str, protected: ProtectedPaths, call: 
     if not is_gates and not os.path.isfile(os.path.join(place, "pyvenv.cfg")):
         return ""
     roots = forms_of(call.project, "")
-    is_inside = any(is_in(form, root) for form in forms_of(place, "") for root in roots)
+    is_inside = any(is_below(form, root) for form in forms_of(place, "") for root in roots)
     if is_gates and not is_inside:
         return denial("environment", path)
     if not (is_gates and call.is_hosted) and not is_wired(place, call.project):
         return ""
-    if not is_inside or not any(is_in(form, root) for form in forms_of(path, cwd) for root in roots):
+    if not is_inside or not any(is_below(form, root) for form in forms_of(path, cwd) for root in roots):
         return denial("environment", path)
     call.questions.append(
         f"This takes {path} away, and a coding agent's hooks run from the environment in it: no gate decides until "

@@ -8,23 +8,28 @@ from itertools import pairwise, takewhile
 
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
+from agent_hooks.trust.command_line import CommandLine
 
 from .locations import forms_of, read_text
 from .programs import (
     AWKS,
+    CARRIERS,
     CHANGING,
     COPIERS,
     FORMATTERS,
+    GATHERERS,
     INTERPRETERS,
     LINKERS,
     MANAGERS,
     MOVERS,
+    READERS,
     REMOVERS,
     SHELLS,
+    TARS,
     UNPACKERS,
     name_of,
 )
-from .reasons import denial
+from .reasons import denial, first
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,11 +40,8 @@ if TYPE_CHECKING:
     from .shell import Judging, Program
 
 _PATTERNS = re.compile(r"-(?:i?name|i?path|i?wholename|i?regex)")
-_REMOTE_NAME = re.compile(r"-[A-Za-z]*O|--remote-name(?:-all)?")
-_TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory")
-_INTO = re.compile(r"-[CPd]|--(?:directory(?:-prefix)?|output-dir|dir)")
-_NOT_INTO = frozenset((("curl", "-d"), ("curl", "-C"), ("wget", "-C"), ("unzip", "-P")))  # of another meaning
 _DOWNLOADERS = frozenset("curl wget aria2c".split())
+_REMOTE_NAME = re.compile(r"-[A-Za-z]*O|--remote-name(?:-all)?")
 _CLONERS = frozenset("gh hub glab hg".split())
 _REMOTE = re.compile(r"[\w.@-]{2,}:")
 _WRITTEN_BY_SED = re.compile(r"\bw\s+(\S+)")
@@ -48,9 +50,15 @@ _SYMBOLIC = re.compile(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
 _SCRIPT_OPTION = re.compile(r"-[A-Za-z0-9]*[ef]|--expression|--file")
 _EXTRACTING = re.compile(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
 _TO_ANYWHERE = re.compile(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
+# They remove what they have packed: `tar --remove-files`, `zip -m`.
+_TAKES_PACKED = re.compile(r"--remove-files|--move|-[a-zA-Z]*m")
 # Modes with which the owner can no longer read or enter a folder.
 _LOCKING_MODE = re.compile(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
+# Options that name an output, or the folder for it, with their value in the next word, and in the same one.
 _OUTPUT = re.compile(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
+_OUTPUT_VALUE = re.compile(r"(?:--?out(?:put(?:-document|-file)?|file)?=|-[A-Za-z]*?[oO]=?)(.+)")
+_FOLDER_VALUE = re.compile(r"(?:--(?:directory(?:-prefix)?|output-dir|dir)=|-[oC])(.+)")
+_TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
 _IN_PLACE = re.compile(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
 _IN_PLACE_OF = {
     "sed": re.compile(r"-[nErsuz]*i|--in-place"),
@@ -61,11 +69,8 @@ _FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcomma
 _ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
 _FINDERS = frozenset(("find", "fd", "fdfind"))
 _FILTERS = frozenset("uniq xxd objcopy convert magick".split())  # they write the last of two operands or more
-_PRINTERS = frozenset("echo printf print grep rg".split())
-# Their `-i` and `-w` mean something else.
-_WITHOUT_OPTION = _PRINTERS | frozenset(
-    "git diff egrep fgrep ag tar pytest find ls df sort uniq jq gh docker make".split()
-)
+# Their options for changes in place mean something else.
+_KEEPING = READERS | GATHERERS | CARRIERS | INTERPRETERS | SHELLS | MANAGERS | {"make"}
 _GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index reset".split())
 _CLEANS_ALL = re.compile(r"\s-[a-z]*[xX]")  # ignored files too, as environments are
 _IS_TRIED = re.compile(r"\s(?:-[a-zA-Z]*n|--dry-run)")
@@ -77,24 +82,27 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     files = _files_of(name, operands)
     if name == "git" or (name in _CLONERS and "clone" in operands):
         return _against_git(judging, operands, command)
-    if name in REMOVERS:
-        return _first(judging.judge_path(path, whole=True) for path in files)
+    is_packing = name == "zip" or (name in TARS and not _EXTRACTING.search(" ".join(operands)))
+    if name in REMOVERS or (is_packing and any(map(_TAKES_PACKED.fullmatch, operands))):
+        return first(judging.judge_path(path, whole=True) for path in files)
+    if is_packing:
+        return ""
     if name in MOVERS or name in COPIERS:
         return _against_copy(judging, name, operands, files)
     if name in ("patch", "apply_patch"):
-        return _first(map(judging.judge_path, files)) or _against_patch(judging, files, operands, command)
+        return first(map(judging.judge_path, files)) or _against_patch(judging, files, operands, command)
     if name in UNPACKERS or name in _DOWNLOADERS:
         return _against_placing(judging, name, operands, files)
     if name in ("chmod", "chown"):
         takes = any(map(_LOCKING_MODE.fullmatch, operands[:2] if operands[:1] != ["-R"] else operands[1:2]))
-        return _first(judging.judge_path(path, whole=takes, files=not takes) for path in files)
+        return first(judging.judge_path(path, whole=takes, files=not takes) for path in files)
     if name in _FILTERS:
         files = files[-1:] if len(files) > 1 else []
     elif not changes_files(name, operands):
         files = []
     written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
-    written += _outputs_of(operands) if name not in _PRINTERS else []
-    return _first(map(judging.judge_path, (*files, *written)))
+    written += _outputs_of(operands) if name not in READERS or name == "sed" else []
+    return first(map(judging.judge_path, (*files, *written)))
 
 
 def _files_of(name: str, operands: Sequence[str]) -> list[str]:
@@ -104,7 +112,7 @@ def _files_of(name: str, operands: Sequence[str]) -> list[str]:
     is_scripted = name in ("sed", "perl", "ruby")
     files = [
         word
-        for before, word in zip(("", *operands), operands, strict=False)
+        for before, word in pairwise(("", *operands))
         if word and not word.startswith("-") and not (is_scripted and _SCRIPT_OPTION.fullmatch(before))
     ]
     return files[1:] if name == "sed" and not any(map(_SCRIPT_OPTION.match, operands)) else files
@@ -113,9 +121,7 @@ def _files_of(name: str, operands: Sequence[str]) -> list[str]:
 def _outputs_of(operands: Sequence[str]) -> list[str]:
     """Return the files that options name as the output."""
     following = [after for word, after in pairwise(operands) if _OUTPUT.fullmatch(word)]
-    joined = [word.partition("=")[2] for word in operands if _OUTPUT.fullmatch(word.partition("=")[0])]
-    attached = [word[2:] for word in operands if len(word) > 2 and word.startswith(("-o", "-O"))]
-    return [word for word in (*following, *joined, *attached) if word]
+    return following + [found[1] for word in operands if (found := _OUTPUT_VALUE.match(word))]
 
 
 def changes_files(name: str, operands: Sequence[str]) -> bool:
@@ -126,36 +132,30 @@ def changes_files(name: str, operands: Sequence[str]) -> bool:
         return False
     if option := _IN_PLACE_OF.get(name):
         return any(map(option.match, operands))
-    if name in _WITHOUT_OPTION or name in INTERPRETERS or name in SHELLS or name in MANAGERS:
-        return False
     subcommand = next((word for word in operands if not word.startswith("-")), "")
-    return name in FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
+    is_formatting = name in FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
+    return is_formatting and name not in _KEEPING
 
 
 def _against_unseen(judging: Judging, folder: str) -> str:
     """Judge files of unknown names that are put into ``folder``."""
     if any(map(judging.protected.environment.takes_unseen, forms_of(folder, judging.cwd))):
         return denial("folder", folder)
-    return _first(judging.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
+    return first(judging.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
 
 
 def _against_placing(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
     """Judge the files of an archive or a server, which have names of their own, by the folders they are put in."""
-    options = [part for word in operands for part in (word.split("=", 1) if word.startswith("--") else (word,))]
-    folders = [after for word, after in pairwise(options) if _INTO.fullmatch(word) and (name, word) not in _NOT_INTO]
+    if name in TARS and _TO_ANYWHERE.search(" ".join(operands)):
+        return denial("folder", judging.protected.environment.prefix)
+    names: list[str] = []
     if name in _DOWNLOADERS:
         is_named = name != "curl" or any(map(_REMOTE_NAME.fullmatch, operands))
-        addresses = [word.partition("?")[0] for word in files if "://" in word and is_named]
-        names = [os.path.join(*folders[:1], address.rpartition("/")[2]) for address in addresses]
-        reason = _first(map(judging.judge_path, (*names, *_outputs_of(operands))))
-        return reason or _first(_against_unseen(judging, folder) for folder in folders)
-    text = " ".join(operands)
-    if "tar" in name and name != "tarfile" and not _EXTRACTING.search(text):
-        return ""
-    if "tar" in name and _TO_ANYWHERE.search(text):
-        return denial("folder", judging.protected.environment.prefix)
-    attached = [word[2:] for word in operands if word.startswith(("-o", "-C")) and len(word) > 2]
-    return _first(_against_unseen(judging, path) for path in (*files, *folders, *attached))
+        names = [word.partition("?")[0].rpartition("/")[2] for word in files if "://" in word and is_named]
+        names += _outputs_of(operands)
+    folders = [word for word in files if "://" not in word]
+    folders += [found[1] for word in operands if (found := _FOLDER_VALUE.match(word))]
+    return first(map(judging.judge_path, names)) or first(_against_unseen(judging, each) for each in folders)
 
 
 def reason_against_finding(judging: Judging, program: Program, command: Command) -> str:
@@ -165,120 +165,99 @@ def reason_against_finding(judging: Judging, program: Program, command: Command)
     if not found or not (takes or (program.name == "find" and "-delete" in program.operands)):
         return ""
     starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), found)) or ["."]
-    pairs = list(zip(("", *found), found, found[1:], strict=False))
-    options = [(word.endswith("name") and "whole" not in word, after) for before, word, after in pairs
-               if _PATTERNS.fullmatch(word) and before not in ("-not", "!")]  # fmt: skip
+    pairs = [(*each, before) for before, each in zip(("", *found), pairwise(found), strict=False)
+             if _PATTERNS.fullmatch(each[0])]  # fmt: skip
     own = judging.protected.environment_name
-    leaves_out = any(own in after for _, word, after in pairs if _PATTERNS.fullmatch(word)) and any(
-        w in found for w in ("-prune", "-not", "!")
-    )
+    leaves_out = any(own in after for _, after, _ in pairs) and not {"-prune", "-not", "!"}.isdisjoint(found)
+    options = [(word.endswith("name") and "whole" not in word, after) for word, after, before in pairs
+               if before not in ("-not", "!")]  # fmt: skip
     patterns = [after for _, after in options]
     if any(judging.protected.is_named_in(each, judging.cwd) for each in patterns):
         return denial("unclear")
     options = options or ([(True, "*")] if leaves_out else [])
+    for start in starts if options else ():
+        place = os.path.join(judging.cwd, expanded(start))
+        for is_name, pattern in options:
+            if path := judging.protected.below(place, pattern, is_name=is_name, environment=not leaves_out):
+                return denial("file", path)
     if options:
-        for start in starts:
-            place = os.path.join(judging.cwd, expanded(start))
-            for is_name, pattern in options:
-                if path := judging.protected.below(place, pattern, is_name=is_name, environment=not leaves_out):
-                    return denial("file", path)
-        return _first(judging.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
+        return first(judging.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
     if "-empty" in found and not any(start.startswith((".claude", "/")) for start in starts):
         return ""
-    return _first(judging.judge_path(start, whole=True, files=False) for start in starts)
+    return first(judging.judge_path(start, whole=True, files=False) for start in starts)
 
 
 def find_arguments(program: Program, command: Command) -> Sequence[str]:
     """Return the arguments of the ``find`` in the command or its pipeline, those of ``fd`` as ``find`` takes them."""
     words = command.words
     if program.gathers and command.pipeline and not any(name_of(word) in _FINDERS for word in words):
-        from agent_hooks.trust.command_line import CommandLine
-
         line = CommandLine(command.pipeline.partition("|")[0], "", dict(os.environ))
         words = next((each.words for each in line.commands() if each.words), words)
     at = next((at for at, word in enumerate(words) if name_of(word) in _FINDERS), len(words))
     if at == len(words) or name_of(words[at]) == "find":
         return words[at + 1 :]
-    words = words[at:]
-    operands = list(takewhile(lambda word: word not in ("-x", "-X", "--exec", "--exec-batch"), words[1:]))
+    operands = takewhile(lambda word: word not in ("-x", "-X", "--exec", "--exec-batch"), words[at + 1 :])
     pattern, *places = [word for word in operands if not word.startswith("-")] or ["*"]
     return [*(places or ["."]), "-name", f"*{pattern}*"]
 
 
 def _against_git(judging: Judging, operands: Sequence[str], command: Command) -> str:
-    words, line = list(operands), judging.lines[-1]
-    outside = line.cwd
-    line.cwd = os.path.join(outside, expanded(command.assigned.get("GIT_WORK_TREE", "")))
-    while len(words) > 1 and words[0].startswith("-"):
-        option, _, value = words.pop(0).partition("=")
-        if option in ("-C", "-c", "--work-tree") and not value:
-            value = words.pop(0)
-        if option in ("-C", "--work-tree"):
-            line.cwd = os.path.join(line.cwd, expanded(value))
-    try:
-        is_elsewhere = line.cwd.rstrip("/") != outside.rstrip("/")
-        return _against_git_command(judging, words, command, is_elsewhere=is_elsewhere) if words else ""
-    finally:
-        line.cwd = outside
-
-
-def _against_git_command(judging: Judging, words: Sequence[str], command: Command, *, is_elsewhere: bool) -> str:
-    text = " ".join(words)
+    words = list(operands)
+    while words and words[0].startswith("-"):
+        del words[: 2 if words[0] in ("-C", "-c", "--work-tree") else 1]
+    verb, text = words[0] if words else "", " ".join(words)
     files = [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
     if "clone" in words[:2]:  # the name that the address ends with, if no other one is given
-        files = files[1:] if words[0] != "clone" else files
+        files = files[1:] if verb != "clone" else files
         own = [re.split("[/:]", address.rstrip("/"))[-1].removesuffix(".git") for address in files[:1]]
-        return _first(_against_unseen(judging, place) for place in (*files[1:], *own))
+        return first(_against_unseen(judging, place) for place in (*files[1:], *own))
     if words[:2] in (["worktree", "add"], ["submodule", "add"]):
-        return _first(_against_unseen(judging, word) for word in files[1:])
-    if words[0] not in _GIT_WRITERS:
-        named = [after for word, after in pairwise(words) if word in ("-f", "--file") and words[0] == "config"]
-        return _first(map(judging.judge_path, (*named, *_outputs_of(words))))
-    if is_elsewhere and (reason := _against_unseen(judging, ".")):
+        return first(_against_unseen(judging, word) for word in files[1:])
+    if verb not in _GIT_WRITERS:
+        named = [after for word, after in pairwise(words) if word in ("-f", "--file") and verb == "config"]
+        return first(map(judging.judge_path, (*named, *_outputs_of(words))))
+    if reason := _against_unseen(judging, "."):
         return reason
-    if words[0] in ("apply", "am"):
-        into = re.findall(r"--directory[ =](\S+)", text)
-        reason = _first(_against_unseen(judging, folder) for folder in into)
-        return reason or _against_patch(judging, files, words, command)
-    if words[0] == "reset" or "--cached" in words or ("--staged" in words and "--worktree" not in words):
+    if verb in ("apply", "am"):
+        return _against_patch(judging, files, words, command)
+    if verb == "reset" or "--cached" in words or ("--staged" in words and "--worktree" not in words):
         return ""  # only the index
-    if words[0] == "clean":
+    if verb == "clean":
         kept = re.findall(r"(?:\s-[a-zA-Z]*e|--exclude)[ =](\S+)", text)
         files = [path for path in files if path not in kept]
         is_kept = any(judging.protected.environment_name in each for each in kept) or _IS_TRIED.search(text)
         if _CLEANS_ALL.search(text) and not is_kept and (reason := judging.judge_environment((files or ["."])[0])):
             return reason
-    removes = words[0] in ("rm", "mv", "clean")
-    reason = _first(judging.judge_path(path, whole=True, files=removes) for path in files)
-    return reason or (_against_copy(judging, "mv", words[1:], files) if words[0] == "mv" else "")
+    removes = verb in ("rm", "mv", "clean")
+    reason = first(judging.judge_path(path, whole=True, files=removes) for path in files)
+    return reason or (_against_copy(judging, "mv", words[1:], files) if verb == "mv" else "")
 
 
 def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
     """Judge a copy, move or link: the target gets the sources, and a move takes them away."""
-    target = next((word.partition("=")[2] for word in operands if word.startswith("--target-directory=")), "")
-    if not target and name != "rsync":  # its -t means something else
-        target = next((after for word, after in pairwise(operands) if _TO_FOLDER.fullmatch(word)), "")
+    target = ""
+    for word, after in pairwise((*operands, "")):
+        if name != "rsync" and (found := _TO_FOLDER.fullmatch(word)):  # its -t means something else
+            target = found[1] or after
     sources = [path for path in files if path != target] if target else files[:-1]
     target = target or (files[-1] if len(files) > 1 else "")
     if name in LINKERS and (reason := _against_link(judging, sources or files, target, operands)):
         return reason
-    if name in MOVERS and (reason := _first(judging.judge_path(path, whole=True) for path in sources)):
+    if name in MOVERS and (reason := first(judging.judge_path(path, whole=True) for path in sources)):
         return reason
     if not target or _REMOTE.match(target):
         return ""
     is_folder = target.endswith("/") or os.path.isdir(judging.place_of(target))
     seen = "\n".join(read_text(source, judging.cwd) for source in sources[:3])
     for source in sources:
-        globbed = judging.protected.globbed(source, judging.cwd) if "*" in source else []
-        for each in globbed or [source]:
+        for each in judging.protected.globbed(source, judging.cwd) if "*" in source else [source]:
             last = os.path.basename(each.rstrip("/"))
             is_content = each.endswith("/") or last in (".", "*") or name == "rclone"
             path = os.path.join(target, last) if is_folder and not is_content else target
-            tree = each.removesuffix("*")
-            landed = "" if UNKNOWN in path else judging.protected.lands(tree, path, judging.cwd)
+            landed = "" if UNKNOWN in path else judging.protected.lands(each, path, judging.cwd)
             if landed and (reason := judging.judge_path(landed, seen=seen)):
                 return reason
-            if not os.path.lexists(judging.place_of(tree)) and (reason := _against_unseen(judging, path)):
+            if not os.path.lexists(judging.place_of(each)) and (reason := _against_unseen(judging, path)):
                 return reason
     if not is_folder and judging.protected.holds(target, judging.cwd, files=False):
         return denial("folder", target)
@@ -301,15 +280,10 @@ def _against_link(judging: Judging, sources: Sequence[str], target: str, operand
 
 
 def _against_patch(judging: Judging, files: Iterable[str], operands: Sequence[str], command: Command) -> str:
-    inputs = [after for word, after in pairwise(operands) if word in ("-i", "--input")]
-    texts = [read_text(path, judging.cwd) for path in (*files, *inputs, *command.sources)]
+    texts = [read_text(path, judging.cwd) for path in (*files, *command.sources)]
     text = "\n".join((*texts, command.body, command.pipeline, *operands))
     for path in _PATCHED.findall(text):
         for name in {path.strip(), path.strip().partition("/")[2]} - {""}:
             if reason := judging.judge_path(name, seen=text):
                 return reason
     return ""
-
-
-def _first(reasons: Iterable[str]) -> str:
-    return next((reason for reason in reasons if reason), "")
