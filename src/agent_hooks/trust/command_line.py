@@ -82,7 +82,7 @@ class CommandLine:
 
     def _walk(self, node: syntax.Node, outer: Command) -> Iterator[Command]:
         """Yield the commands below ``node``, which have the pipeline and the documents of ``outer``."""
-        command = Command(outer.pipeline, outer.documents)
+        command = outer if isinstance(node, syntax.Sequence) else Command(outer.pipeline, outer.documents)
         if isinstance(node, syntax.Simple):
             yield from self._simple(node, command)
         elif isinstance(node, syntax.Pipeline):

@@ -171,8 +171,7 @@ class Judging:
         words = command.words
         named = [value for name, value in command.assigned.items() if _COMMAND_VARIABLE.fullmatch(name)]
         reason = first(map(self.judge_path, command.targets)) or first(map(self.judge, named))
-        if command.body:
-            self._fed.append(command.body)
+        self._fed += [command.body] if command.documents else []
         if reason or not words:
             return reason
         outside, self.lines[-1].cwd = self.cwd, self._folder_of(command)
@@ -190,7 +189,8 @@ class Judging:
         for at, word in enumerate(words) if name_of(words[0]) in ("env", "sudo", "uv", "git") else ():
             if found := _FOLDER_OPTION.fullmatch(word):
                 return self.place_of(found[1] or next(iter(words[at + 1 :]), ""))
-        return self.place_of(command.assigned.get("GIT_WORK_TREE", ""))
+        tree = command.assigned.get("GIT_WORK_TREE", "")
+        return self.place_of(tree) if tree else self.cwd
 
     def _note_output(self, program: Program) -> None:
         """Note the texts that a program prints, or writes into files."""
