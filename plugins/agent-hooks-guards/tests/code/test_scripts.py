@@ -328,7 +328,8 @@ LOOPS = [
     ("php", "foreach (['a', 'b'] as $d) { $path = \"/$d\"; unlink($path); }"),
     ("node", "for (const d of ['a', 'b']) { const path = `/${d}`; fs.unlinkSync(path) }"),
     ("perl", "my @all = qw(/a /b); foreach (@all) { unlink }"),
-    ("perl", "map { unlink $_ } ('/a', '/b')"),
+    ("perl", "for (glob('/a'), '/b') { unlink }"),
+    ("ruby", "for d in ['/a', '/b']\n  File.delete(d)\nend"),
     ("lua", "local all = {'/a', '/b'} for i = 1, #all do os.remove(all[i]) end"),
     ("lua", "for _, d in ipairs({'/a', '/b'}) do os.remove(d) end"),
 ]

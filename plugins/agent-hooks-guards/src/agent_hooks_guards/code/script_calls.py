@@ -104,14 +104,15 @@ class Calls:
         self.variables: dict[str, Data] = {}
         self.open: list[Function] = []
         self.pending: dict[int, Function] = {}  # functions that are not called yet
-        self.words: set[str] = set()
-        self.select_calls(text)
+        self.words = text
+        self.select_calls()
 
-    def select_calls(self, text: str) -> None:
-        """Let the calls count that the words of a text make possible; all, if it is not known."""
-        self.words.update(re.findall(rf"[\w-]+|{UNKNOWN}", text))
-        sections = [each.get("needs", "").split() for each in self.table["calls"]]
-        needed = [at for at, needs in enumerate(sections) if not needs or not self.words.isdisjoint({*needs, UNKNOWN})]
+    def select_calls(self, module: str = "") -> None:
+        """Let the calls count that the words of the code and a module's name make possible; all, if it is not known."""
+        self.words += f" {module}"
+        words = [each.get("needs", "").replace(" ", "|") for each in self.table["calls"]]
+        is_any = UNKNOWN in module
+        needed = [at for at, each in enumerate(words) if is_any or re.search(rf"\b(?:{each})\b", self.words)]
         self.kinds = _kinds(self.language, tuple(needed))
 
     def invoke(self, function: Function, arguments: list[Data]) -> None:
@@ -231,7 +232,7 @@ class Calls:
     def _shifted(self, name: str) -> Data:
         """Return the first item of a list of arguments, and take it out."""
         first, *rest = flat([self.reference(name)]) or [_UNKNOWN]
-        self.variables[name] = List(rest)
+        self.variables[name] = List(rest if first.is_known else [first, *rest])
         return first
 
     def doubt(self, why: str) -> None:

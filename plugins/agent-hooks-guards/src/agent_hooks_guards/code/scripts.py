@@ -24,7 +24,7 @@ _ADDITIONS = frozenset("+= .= ..= <<".split())
 _ASSIGNMENTS = _ADDITIONS | frozenset("= ||= ??= //=".split())
 _DECLARATIONS = frozenset("my our local const let var await new async static scalar".split())
 # An expression ends in front of these.
-_STOPS = frozenset("if unless while until for foreach or and then end rescue else elsif as in of not do".split())
+_STOPS = frozenset("if unless while until for foreach or and then end rescue else elsif as in of not".split())
 _KEYWORDS = _STOPS | frozenset(
     "elseif switch case catch try finally begin when typeof throw return yield use global export from class"
     " extends".split()
@@ -152,7 +152,9 @@ class Walk(Calls):
 
     def loop(self, code: Cursor, *, is_whole: bool) -> None:
         """Walk through a loop. ``is_whole``: all of the code belongs to it."""
-        head = Cursor(code.take().items if code.peek().text == "(" else code.until("do", "{"))
+        code.skip("await")
+        is_group = code.peek().text == "("
+        head = Cursor(code.take().items if is_group else code.until("do", "{", is_line=is_whole))
         texts = [each.text for each in head.tokens[:12]]
         mark = next((each for each in ("as", "of", "in") if each in texts), "(")
         if mark == "as":
@@ -163,8 +165,8 @@ class Walk(Calls):
             self.run(head.tokens)
             names = [target.text for target, operator in pairwise(head.tokens[:12]) if operator.text == "="]
         else:
-            names = _names(head.until(mark)) * (not head.is_done)
-            head.at = 0 if head.is_done else head.at + (mark != "(")
+            names = [] if is_group and mark == "(" else _names(head.until(mark))
+            head.at += mark != "("
             items = flat(self.items(head.tokens[head.at :]))
             # `for (i in list)` has no items of the list.
             value = _UNKNOWN if mark == "in" and self.language == "node" else List(items)
