@@ -216,18 +216,16 @@ class AgentRuntime:
         """
         fields = shared_fields(ctx)
         caller, hooks = CURRENT.get(), hooks_of(self)
-
-        async def judged(event: HookEvent, **about: Any) -> HookOutcome:
-            return await dispatch_now(hooks, HookContext(event, **fields, **about))
-
-        outcome = await judged(HookEvent.BEFORE_INFERENCE, **about_request(request))
+        asked = HookContext(HookEvent.BEFORE_INFERENCE, **fields, **about_request(request))
+        outcome = await dispatch_now(hooks, asked)
         if outcome.blocks:
             raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
         request = outcome._fields.get("request", request)
         with acting_as(Caller(caller.run, caller.spent)):
             answer = await answer_of(self.driver, request)
         used, model = answer.usage, answer.model or request.model
-        outcome = await judged(HookEvent.AFTER_INFERENCE, **{**about_request(request), "model": model}, response=answer)
+        about = {**fields, **about_request(request), "model": model, "response": answer}
+        outcome = await dispatch_now(hooks, HookContext(HookEvent.AFTER_INFERENCE, **about))
         if outcome.blocks or outcome.decision is Decision.RETRY:
             return ModelResponse(finish_reason="withheld", usage=used, model=model)
         return ModelResponse.of(outcome._fields.get("response", answer)).replace(usage=used, model=model)
