@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from agent_hooks.shell.syntax import Record
 
 from .declarations import declarations
 from .names import base_name
 from .options import parse
-from .values import NO_LABELS, UNKNOWN, Data
+from .values import NO_ITEMS, NO_LABELS, UNKNOWN, Data, Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from .declarations import Entry
     from .options import Options
 
@@ -19,7 +23,7 @@ class TooMuchError(Exception):
     """The command is deeper, longer or does more than is analysed."""
 
 
-class Command(Record):
+class Command(Fields):
     """A program with its arguments, unwrapped from the programs that run it.
 
     ``program``: its name without folder (``rm``), with ``UNKNOWN`` for unknown parts. ``argv``: all arguments, the
@@ -30,47 +34,28 @@ class Command(Record):
     ``background``: with ``&``. ``endless``: in an infinite loop.
     """
 
-    __slots__ = tuple(
-        "_options argv assignments background cwd endless fragment host labels name program root stdin via".split()
-    )
+    program: str
+    argv: list[str]
+    labels: dict[int, frozenset[str]] = NO_ITEMS
+    assignments: dict[str, Data] = NO_ITEMS
+    stdin: Data | None = None
+    cwd: str = UNKNOWN
+    via: tuple[str, ...] = ()
+    host: str = ""
+    root: bool = False
+    fragment: str = ""
+    background: bool = False
+    endless: bool = False
 
-    def __init__(
-        self,
-        program: str,
-        argv: list[str],
-        labels: dict[int, frozenset[str]] | None = None,
-        assignments: dict[str, Data] | None = None,
-        stdin: Data | None = None,
-        cwd: str = UNKNOWN,
-        via: tuple[str, ...] = (),
-        host: str = "",
-        root: bool = False,
-        fragment: str = "",
-        background: bool = False,
-        endless: bool = False,
-    ) -> None:
-        self.program = program
-        self.argv = argv
-        self.labels = {} if labels is None else labels
-        self.assignments = {} if assignments is None else assignments
-        self.stdin = stdin
-        self.cwd = cwd
-        self.via = via
-        self.host = host
-        self.root = root
-        self.fragment = fragment
-        self.background = background
-        self.endless = endless
-        # One name for one tool: python for python3.12.
-        self.name = base_name(program)
-        self._options: Options | None = None
+    @cached_property
+    def name(self) -> str:
+        """One name for one tool: python for python3.12."""
+        return base_name(self.program)
 
-    @property
+    @cached_property
     def options(self) -> Options:
         """The arguments, parsed by the grammar of the program."""
-        if self._options is None:
-            self._options = parse(self.program, self.argv)
-        return self._options
+        return parse(self.program, self.argv)
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -86,7 +71,7 @@ class Command(Record):
         return NO_LABELS.union(*(labels for at, labels in self.labels.items() if at >= first))
 
 
-class Effect(Record):
+class Effect(Fields):
     """An effect of a command on a file, a host or another process.
 
     ``kind``: ``read``, ``write`` (its content is replaced or added to), ``delete``, ``change`` (owner, mode,
@@ -98,43 +83,27 @@ class Effect(Record):
     files whose content, with its labels, is written or sent. ``command``: its cause.
     """
 
-    __slots__ = ("append", "command", "files", "kind", "labels", "method", "path", "recursive")
-
-    def __init__(
-        self,
-        kind: str,
-        path: str,
-        command: Command,
-        recursive: bool = False,
-        append: bool = False,
-        labels: frozenset[str] = NO_LABELS,
-        method: str = "",
-        files: tuple[str, ...] = (),
-    ) -> None:
-        self.kind = kind
-        self.path = path
-        self.command = command
-        self.recursive = recursive
-        self.append = append
-        self.labels = labels
-        self.method = method
-        self.files = files
+    kind: str
+    path: str
+    command: Command
+    recursive: bool = False
+    append: bool = False
+    labels: frozenset[str] = NO_LABELS
+    method: str = ""
+    files: tuple[str, ...] = ()
 
 
-class Doubt(Record):
+class Doubt(Fields):
     """Something that could not be analysed. ``kind`` is one of ``unreadable`` (the shell's grammar),
     ``unknown-program`` (the name of a program), ``unknown-code`` (the code for a shell or interpreter), ``too-much``
     (deeper, longer or more than is analysed). ``fragment``: the part of the command. ``why``: the reason, as the end of
     a sentence; "" if the kind is enough.
     """
 
-    __slots__ = ("fragment", "kind", "labels", "why")
-
-    def __init__(self, kind: str, fragment: str, labels: frozenset[str] = NO_LABELS, why: str = "") -> None:
-        self.kind = kind
-        self.fragment = fragment
-        self.labels = labels
-        self.why = why
+    kind: str
+    fragment: str
+    labels: frozenset[str] = NO_LABELS
+    why: str = ""
 
 
 class Analysis(Record):
@@ -143,17 +112,14 @@ class Analysis(Record):
     __slots__ = ("commands", "doubts", "effects")
 
     def __init__(
-        self,
-        commands: list[Command] | None = None,
-        effects: list[Effect] | None = None,
-        doubts: list[Doubt] | None = None,
+        self, commands: Iterable[Command] = (), effects: Iterable[Effect] = (), doubts: Iterable[Doubt] = ()
     ) -> None:
-        self.commands: list[Command] = [] if commands is None else commands
-        self.effects: list[Effect] = [] if effects is None else effects
-        self.doubts: list[Doubt] = [] if doubts is None else doubts
+        self.commands = [*commands]
+        self.effects = [*effects]
+        self.doubts = [*doubts]
 
 
-class Inner(Record):
+class Inner(Fields):
     """A command or code inside a command.
 
     ``argv``: the arguments of an inner command. ``labels``: those of ``argv``, by position. ``language``: that of inner
@@ -164,40 +130,18 @@ class Inner(Record):
     container. ``hands_down``: whether variables that are set for the outer command are set inside, too.
     """
 
-    __slots__ = tuple(
-        (
-            "arguments argv assignments clears_environment code cwd hands_down host label labels"
-            " language mounts path root stdin"
-        ).split()
-    )
-
-    def __init__(
-        self,
-        argv: list[str] | None = None,
-        labels: dict[int, frozenset[str]] | None = None,
-        language: str = "",
-        code: Data | None = None,
-        path: str | None = None,
-        arguments: list[str] | None = None,
-        assignments: dict[str, Data] | None = None,
-        clears_environment: bool = False,
-        cwd: str | None = None,
-        host: str | None = None,
-        root: bool | None = None,
-        label: str = "",
-    ) -> None:
-        self.argv: list[str] | None = argv
-        self.labels: dict[int, frozenset[str]] = {} if labels is None else labels
-        self.language = language
-        self.code: Data | None = code
-        self.path: str | None = path
-        self.arguments: list[str] = [] if arguments is None else arguments
-        self.assignments: dict[str, Data] = {} if assignments is None else assignments
-        self.clears_environment = clears_environment
-        self.cwd: str | None = cwd
-        self.host: str | None = host
-        self.root: bool | None = root
-        self.stdin: Data | None = None
-        self.label = label
-        self.mounts: dict[str, str] = {}
-        self.hands_down = True
+    argv: list[str] | None = None
+    labels: dict[int, frozenset[str]] = NO_ITEMS
+    language: str = ""
+    code: Data | None = None
+    path: str | None = None
+    arguments: Sequence[str] = ()
+    assignments: dict[str, Data] = NO_ITEMS
+    clears_environment: bool = False
+    cwd: str | None = None
+    host: str | None = None
+    root: bool | None = None
+    stdin: Data | None = None
+    label: str = ""
+    mounts: dict[str, str] = NO_ITEMS
+    hands_down: bool = True

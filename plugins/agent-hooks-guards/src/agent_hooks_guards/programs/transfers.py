@@ -281,7 +281,7 @@ def docker(command: Command, options: Options) -> list[Inner]:
         inner.clears_environment = True
         for text, at in options.values("-e|--env"):
             key, equals, value = text.partition("=")
-            inner.assignments[key] = part(command, value if equals else UNKNOWN, at)
+            inner.assignments = {**inner.assignments, key: part(command, value if equals else UNKNOWN, at)}
     return found
 
 

@@ -6,6 +6,7 @@ In the globs of rules, ``*`` stands for any characters, ``[*]`` for a star, and 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from agent_hooks_guards.model.names import base_name, is_known
 from agent_hooks_guards.places.credentials import judge_credentials
@@ -99,16 +100,11 @@ class CommandView:
     ``kinds_of``: returns the kinds of a path on a host.
     """
 
-    __slots__ = ("_operand_kinds", "_sql", "_tokens", "command", "home", "kinds_of", "name")
-
     def __init__(self, command: Command, home: str, kinds_of: Callable[[str, str], frozenset[str]]) -> None:
         self.command = command
         self.name = command.name
         self.home = home
         self.kinds_of = kinds_of
-        self._tokens: list[str] | None = None
-        self._operand_kinds: list[frozenset[str]] | None = None
-        self._sql: frozenset[str] | None = None
 
     @property
     def options(self) -> Options:
@@ -120,29 +116,23 @@ class CommandView:
         """The operands."""
         return [self.command.argv[at] for at in self.options.operands]
 
-    @property
+    @cached_property
     def tokens(self) -> list[str]:
         """The tokens of the subcommand and the operands, in lower case."""
-        if self._tokens is None:
-            self._tokens = [token.lower() for token in (*self.options.subcommand, *self.operands)]
-        return self._tokens
+        return [token.lower() for token in (*self.options.subcommand, *self.operands)]
 
-    @property
+    @cached_property
     def operand_kinds(self) -> list[frozenset[str]]:
         """The kinds of each operand as a path."""
-        if self._operand_kinds is None:
-            cwd, host = self.command.cwd, self.command.host
-            self._operand_kinds = [self.kinds_of(absolute(each, cwd, self.home), host) for each in self.operands]
-        return self._operand_kinds
+        cwd, host = self.command.cwd, self.command.host
+        return [self.kinds_of(absolute(each, cwd, self.home), host) for each in self.operands]
 
-    @property
+    @cached_property
     def sql(self) -> frozenset[str]:
         """The kinds of its SQL statements."""
-        if self._sql is None:
-            from agent_hooks_guards.programs.sql.statements import kinds as sql_kinds
+        from agent_hooks_guards.programs.sql.statements import kinds as sql_kinds
 
-            self._sql = sql_kinds(self.command, self.options)
-        return self._sql
+        return sql_kinds(self.command, self.options)
 
 
 def prepare(match: Mapping[str, Any], expressions: str, first: frozenset[str]) -> list[tuple[Test, Any]]:

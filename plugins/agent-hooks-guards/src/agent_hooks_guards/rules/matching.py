@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_hooks.shell.syntax import Record
+from agent_hooks_guards.model.values import Fields
 from agent_hooks_guards.places.links import linked_kinds
 
 from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
@@ -22,15 +22,12 @@ if TYPE_CHECKING:
 _MAX_KEPT = 1024
 
 
-class Verdict(Record):
+class Verdict(Fields):
     """A broken rule. ``fragment``: the part of the command that breaks it. ``action``: the analysed action."""
 
-    __slots__ = ("action", "fragment", "rule")
-
-    def __init__(self, rule: RuleText, fragment: str, action: Command | Effect | Doubt) -> None:
-        self.rule = rule
-        self.fragment = fragment
-        self.action = action
+    rule: RuleText
+    fragment: str
+    action: Command | Effect | Doubt
 
 
 def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE
@@ -27,6 +28,7 @@ _RULE_CLASSES = {
     "allowlist": "ToolAllowlist",
     "roles": "RoleAccess",
     "arguments": "ArgumentPattern",
+    "rate_limit": "RateLimit",
 }
 # When the runs of this process started. Limits are made anew when their file changes, this is not.
 _STARTS = Starts()
@@ -86,50 +88,37 @@ def build(table: PluginTable) -> FileGuards:
 
     settings = read_settings(table)
     own = settings.model_dump(exclude=set(SHARED_TABLES))
+    # As written, without defaults. Rules stay models.
+    tables = settings.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
+    rules = {name: tuple(_make_rules(table, name, own[name])) for name in _RULE_CLASSES}
     return FileGuards(
-        tuple(_make_rules(table, own)),
-        tuple(_make_rate_limits(table, own["rate_limit"])),
+        tuple(rule for name, made in rules.items() if name != "rate_limit" for rule in made),
+        rules["rate_limit"],
         _make_audit(table.source, own["audit"]),
         _make_run_limits(own),
         _make_cancellation(table.path, own["cancel_file"]),
-        {name: given for name in SHARED_TABLES if (given := _given(getattr(settings, name))) is not None},
+        {**tables, "rules": settings.rules} if settings.rules else tables,
         table.source,
         table.path,
         table.origin(),
     )
 
 
-def _given(setting: Any) -> Any:
-    """Return a setting as written, without defaults; None if it is not there."""
-    if not isinstance(setting, list):
-        return None if setting is None else setting.model_dump(exclude_unset=True)
-    # Rules stay models.
-    return [each if hasattr(each, "id") else each.model_dump(exclude_unset=True) for each in setting] or None
-
-
-def _make_rules(table: PluginTable, own: Mapping[str, Any]) -> Iterator[tuple[Guard, str]]:
+def _make_rules(table: PluginTable, name: str, rules: Sequence[Any]) -> Iterator[tuple[Guard, str]]:
+    if not rules:
+        return
     from importlib import import_module
 
-    for name, class_name in _RULE_CLASSES.items():
-        # Expressions of the user and the machine's owner need no RE2.
-        source = table.source if name == "arguments" else SETTINGS_SOURCE
-        for number, rule in enumerate(own[name]):
-            make = getattr(import_module(f"agent_hooks_guards.guards.{name}"), class_name)
-            yield make(**rule, source=source), table.origin(name, number)
-
-
-def _make_rate_limits(table: PluginTable, rules: Sequence[Any]) -> Iterator[tuple[Guard, str]]:
-    if rules:
-        from os.path import realpath
-
+    make = getattr(import_module(f"agent_hooks_guards.guards.{name}"), _RULE_CLASSES[name])
+    # Expressions of the user and the machine's owner need no RE2.
+    further: dict[str, Any] = {"source": table.source if name == "arguments" else SETTINGS_SOURCE}
+    if name == "rate_limit":
         from agent_hooks.system.store import Store
-        from agent_hooks_guards.guards.rate_limit import RateLimit
 
-        store = Store()
         # Each file counts for itself; in ASCII, because the store takes no other names.
-        name = f"settings {realpath(table.path)!a}"
-        for number, rule in enumerate(rules):
-            yield RateLimit(**rule, store=store, name=name, source=SETTINGS_SOURCE), table.origin("rate_limit", number)
+        further |= {"store": Store(), "name": f"settings {os.path.realpath(table.path)!a}"}
+    for number, rule in enumerate(rules):
+        yield make(**rule, **further), table.origin(name, number)
 
 
 def _make_audit(rank: str, given: dict[str, Any] | None) -> AuditTrail | None:
@@ -148,8 +137,7 @@ def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
 
     from .use_guards import UseGuards
 
-    names = ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
-    limits: dict[str, Any] = {name: own[name] for name in names}
+    limits = {name: own[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")}
     if own["cost"] is not None:
         prices = {model: Price(**price) for model, price in own["cost"]["prices"].items()}
         limits |= {"max_cost": own["cost"]["max"], "prices": prices}
@@ -159,8 +147,6 @@ def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
 def _make_cancellation(path: str, cancel_file: str | None) -> Cancellation | None:
     if cancel_file is None:
         return None
-    from os.path import dirname, expanduser, join
-
     from agent_hooks_guards.guards.cancellation import Cancellation
 
-    return Cancellation(join(dirname(path), expanduser(cancel_file)))
+    return Cancellation(os.path.join(os.path.dirname(path), os.path.expanduser(cancel_file)))

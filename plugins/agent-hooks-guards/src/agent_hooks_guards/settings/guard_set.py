@@ -10,7 +10,7 @@ from agent_hooks_guards.guards.objection import Objection, object_to, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, ToolCall
@@ -95,7 +95,7 @@ class GuardSet:
         return layers(self._files)
 
     def _tables(self, name: str) -> list[dict[str, Any]]:
-        return [_without_none(layer.tables[name]) for layer in self._layers if name in layer.tables]
+        return [layer.tables[name] for layer in self._layers if name in layer.tables]
 
 
 def guard_set(files: Iterable[FileGuards]) -> GuardSet:
@@ -280,7 +280,7 @@ def _make_shell_guard(layer: Layer) -> ShellGuard | None:
         level,
         choices={name: choice for name, choice in choices.items() if name in names},
         at_least={name: choice for name, choice in layer.at_least.items() if name in names},
-        exceptions=[RuleException(**_without_none(each)) for each in layer.exceptions if each["rule"] in names],
+        exceptions=[RuleException(**each) for each in layer.exceptions if each["rule"] in names],
         rules=further,
     )
 
@@ -295,7 +295,3 @@ def _make_index(layer: Layer) -> Index | None:
     return indexed(
         Family.model_construct(family=rank, title=f"Rules of the {rank}", rules=rules) for rank, rules in layer.rules
     )
-
-
-def _without_none(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if value is not None}

@@ -33,43 +33,42 @@ _TIGHTENING_LISTS = (("paths", "protect"), ("paths", "deny_read"), ("egress", "d
 class Layer:
     """The settings of one set of guards.
 
-    ``tables``: by guard. ``at_least``: by rule or family, the least decision. ``exceptions``: of the shell guard.
-    ``rules``: further rules, each list with the rank of its file.
+    ``tables``: by guard. ``at_least``: by rule or family, the least decision. ``exceptions``: of the shell guard, those
+    of the files ``above``. ``rules``: further rules, each list with the rank of its file.
     """
 
     def __init__(
-        self,
-        tables: Tables,
-        at_least: Mapping[str, str] | None = None,
-        exceptions: Sequence[Mapping[str, Any]] = (),
-        rules: Sequence[tuple[str, Sequence[Any]]] = (),
+        self, tables: Tables, at_least: dict[str, str], above: Sequence[FileGuards], files: Sequence[FileGuards]
     ) -> None:
         self.tables = tables
-        self.at_least = dict(at_least or {})
-        self.exceptions = exceptions
-        self.rules = rules
+        self.at_least = at_least
+        self.exceptions = [table for each in above for table in each.tables.get("allow", ())]
+        self.rules = [(each.rank, rules) for each in files if (rules := each.tables.get("rules"))]
 
 
 def layers(files: Iterable[FileGuards]) -> list[Layer]:
     """Return the layers that must all hold: the user's, tightened by projects, and the machine's."""
     files = list(files)
     managed = [each for each in files if each.rank == "managed"]
+    below = [each for each in files if each.rank != "managed"]
+    found = []
     # The user may have a file in two folders, one named by the environment: the stricter of both holds.
-    users = [[each] for each in files if each.rank == "user"] or [[]]
-    found = [_user_layer(files, [*managed, *user]) for user in users]
+    for user in [[each] for each in files if each.rank == "user"] or [[]]:
+        above = [*managed, *user]
+        found.append(Layer(*_user_tables(files, above), above, below))
     for other in found[1:]:  # there is only one secrets guard
         held = other.tables["secrets"]
         secrets = {key: held.get(key, default) for (name, key), (_, default) in ORDERS.items() if name == "secrets"}
         _tighten(found[0].tables, {"secrets": secrets})
     for each in managed:
         kept = {name: dict(each.tables[name]) for name in ("shell", "paths", "egress") if name in each.tables}
-        found.append(Layer(kept, None, _exceptions([each]), _rules([each])))
+        found.append(Layer(kept, {}, [each], [each]))
     return found
 
 
-def _user_layer(files: Sequence[FileGuards], above: Sequence[FileGuards]) -> Layer:
-    """Return the layer of one file of the user: over the machine's settings (``above`` holds both), tightened by
-    projects.
+def _user_tables(files: Sequence[FileGuards], above: Sequence[FileGuards]) -> tuple[Tables, dict[str, str]]:
+    """Return the tables of one file of the user, over the machine's settings (``above`` holds both), tightened by
+    projects; and the least decisions of projects.
     """
     tables: Tables = {name: {} for name in GUARDS}
     for each in above:
@@ -83,7 +82,7 @@ def _user_layer(files: Sequence[FileGuards], above: Sequence[FileGuards]) -> Lay
                 at_least[name] = "deny" if "deny" in (choice, at_least.get(name)) else choice
         elif each.rank == "managed":  # there is only one secrets guard
             _tighten(tables, {"secrets": each.tables.get("secrets", {})})
-    return Layer(tables, at_least, _exceptions(above), _rules(each for each in files if each.rank != "managed"))
+    return tables, at_least
 
 
 def injection_matches(files: Iterable[FileGuards]) -> list[str | None]:
@@ -99,7 +98,7 @@ def _override(table: dict[str, Any], given: Mapping[str, Any]) -> None:
             table[key] = [*table.get(key, ()), *value]
         elif isinstance(value, dict):
             table[key] = {**table.get(key, {}), **value}
-        elif value is not None:
+        else:
             table[key] = value
 
 
@@ -121,11 +120,3 @@ def _implied(key: str, table: Mapping[str, Any]) -> str:
     if key == "private" and level in ("off", "relaxed"):
         return "allow"
     return "ask" if key == "others" and level == "strict" else ""
-
-
-def _exceptions(files: Iterable[FileGuards]) -> list[Mapping[str, Any]]:
-    return [table for each in files for table in each.tables.get("allow", ())]
-
-
-def _rules(files: Iterable[FileGuards]) -> list[tuple[str, Sequence[Any]]]:
-    return [(each.rank, rules) for each in files if (rules := each.tables.get("rules"))]
