@@ -59,7 +59,8 @@ class RuleException:
             return False
         if self.path and not self._covers_path(verdict, command, place):
             return False
-        return not self.branch or self._covers_branch(command)
+        names = branches_of(command) if self.branch else []
+        return not self.branch or (bool(names) and all(fnmatchcase(name, self.branch) for name in names))
 
     def _covers_path(self, verdict: Verdict, command: Command, place: Place) -> bool:
         from agent_hooks_guards.model.values import UNKNOWN
@@ -70,10 +71,6 @@ class RuleException:
         # Nobody has looked at an unknown path, at several paths, or at another machine's.
         is_open = UNKNOWN in path or not frozenset("*?[").isdisjoint(path) or getattr(command, "host", "") != ""
         return not is_open and (fnmatchcase(path, glob) or (glob.endswith("/**") and path == glob[:-3]))
-
-    def _covers_branch(self, command: Command) -> bool:
-        names = branches_of(command)
-        return bool(names) and all(fnmatchcase(name, self.branch) for name in names)
 
 
 def _day(at: float | None) -> date:

@@ -77,11 +77,8 @@ def settle(outcomes: Iterable[HookOutcome | None]) -> HookOutcome | None:
 
 def worst(objections: Iterable[Objection | None]) -> Objection | None:
     """Return the first deny, else the last ask; None without objections."""
-    found: Objection | None = None
-    for each in objections:
-        if each is not None and (found is None or found.decision != "deny"):
-            found = each
-    return found
+    found = [each for each in objections if each is not None]
+    return next((each for each in found if each.decision == "deny"), found[-1] if found else None)
 
 
 def join_reasons(reasons: list[str]) -> str:

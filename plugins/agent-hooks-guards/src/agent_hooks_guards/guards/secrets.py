@@ -51,13 +51,10 @@ class SecretsGuard(Guard):
         match: Match = "*",
         source: str = "code",
     ) -> None:
-        for name, given in (("sends", sends), ("commands", commands), ("writes", writes)):
-            check_choice(name, given, DECISIONS)
-        check_choice("results", results, _RESULTS)
-        self._sends = sends
-        self._commands = commands
-        self._writes = writes
-        self._results = results
+        self._sends = check_choice("sends", sends, DECISIONS)
+        self._commands = check_choice("commands", commands, DECISIONS)
+        self._writes = check_choice("writes", writes, DECISIONS)
+        self._results = check_choice("results", results, _RESULTS)
         self._test = tool_test(match, source)
 
     def objections(self, ctx: HookContext, call: ToolCall) -> list[Objection]:

@@ -79,10 +79,6 @@ class Table:
             entry = self.entries.get(self.aliases.get(path, path), _NOTHING)
         return entry
 
-    def is_acting(self, program: str) -> bool:
-        """Whether the program, or one of its subcommands, touches or runs something."""
-        return program in self.acting
-
     def holding(self, program: str, subcommand: tuple[str, ...]) -> tuple[Entry, ...]:
         """Return the entries that hold for a subcommand, the program's own first."""
         found = self._holding.get((program, subcommand))
@@ -109,17 +105,15 @@ def flatten(files: Iterable[dict[str, Any]]) -> Table:
 
 
 def _add(table: Table, path: str, entry: Entry | str) -> None:
-    if path in table.entries or path in table.aliases or path in table.names:
-        raise ValueError(f"{path!r} is declared twice")
     if isinstance(entry, str):
-        table.entries[path] = {"options": entry}
-        return
+        entry = {"options": entry}
+    alike, names = (entry.get(key, "").split() for key in ("alike", "names"))
+    for name in (path, *alike, *names):
+        if name in table.entries or name in table.aliases or name in table.names:
+            raise ValueError(f"{name!r} is declared twice")
     table.entries[path] = entry
-    for key, others in (("alike", table.aliases), ("names", table.names)):
-        for other in entry.get(key, "").split():
-            if other in table.entries or other in table.aliases or other in table.names:
-                raise ValueError(f"{other!r} is declared twice")
-            others[other] = path
+    table.aliases.update(dict.fromkeys(alike, path))
+    table.names.update(dict.fromkeys(names, path))
     program = path.partition(" ")[0]
     if not _ACTS.isdisjoint(entry):
         table.acting.add(program)

@@ -76,11 +76,6 @@ class Options(Record):
             if value is not None and (name in wanted or name.startswith(beginnings))
         ]
 
-    def count(self, names: str) -> int:
-        """Return how many times an option among ``names`` was given."""
-        wanted, beginnings = _split_names(names, self.single_dash)
-        return sum(name in wanted or name.startswith(beginnings) for name, _ in self.given)
-
 
 @lru_cache(maxsize=4096)
 def _split_names(names: str, single_dash: bool) -> tuple[frozenset[str], tuple[str, ...]]:

@@ -170,13 +170,9 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
 
 def host_of(address: str) -> str:
     """Return the host of a URL, or of ``host:port``, without user and port, in lower case."""
-    rest = address.partition("://")[2] or address
-    for mark in "/?#":
-        rest = rest.partition(mark)[0]
-    host = rest.rpartition("@")[2]
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.partition(":")[0].lower()
+    from .hosts import readings
+
+    return readings(address)[0][1]
 
 
 def _registered(host: str) -> str:

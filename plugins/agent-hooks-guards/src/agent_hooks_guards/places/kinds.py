@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .paths import Place
 
 _MAX_LENGTH = 8192  # characters; no system takes a longer path
-_WILD = ("*", "?", "[", UNKNOWN)
 
 _SYSTEM = frozenset(tokens("folders", "system"))
 _MOUNTS = frozenset(tokens("folders", "mounts"))
@@ -74,7 +73,7 @@ def is_settings_secret(path: str) -> bool:
 
 @lru_cache(maxsize=2048)
 def _kinds(path: str, place: Place, is_elsewhere: bool) -> frozenset[str]:
-    wild = any(mark in path for mark in _WILD)
+    wild = is_wild(path)
     folded = _fold(path)
     if not folded:  # only invisible characters
         return frozenset(("unknown",))

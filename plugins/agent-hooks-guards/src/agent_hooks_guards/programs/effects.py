@@ -193,7 +193,7 @@ def effects(command: Command, home: str) -> list[Effect]:
     An undeclared program has no effects. The data of a send or a write is told by its labels and its ``files``: their
     contents only the caller knows. ``home``: the folder of ``~``.
     """
-    if not declarations().is_acting(command.name):
+    if command.name not in declarations().acting:
         return _in_urls(command)
     options = command.options
     notes, touching = _plan(command.name, options.subcommand)

@@ -70,7 +70,7 @@ def inner(command: Command) -> list[Inner]:
     """Return the programs and codes that ``command`` runs, in order; none for most programs. Never raises."""
     name = command.name
     found: list[Inner] = []
-    if not declarations().is_acting(name):
+    if name not in declarations().acting:
         found = _shell_behind(command)
     else:
         options = command.options

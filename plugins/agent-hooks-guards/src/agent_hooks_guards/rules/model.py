@@ -211,9 +211,12 @@ class Family(_Table):
 
     @model_validator(mode="after")
     def _names_once(self) -> Self:
-        seen: set[str] = set()
-        for rule in self.rules:
-            if rule.id in seen:
-                raise ValueError(f"two rules have the id {rule.id!r}")
-            seen.add(rule.id)
+        check_ids(self.rules)
         return self
+
+
+def check_ids(rules: list[Rule]) -> None:
+    """Raise ``ValueError`` if two rules have the same id."""
+    names = [rule.id for rule in rules]
+    if twice := next((name for name in names if names.count(name) > 1), ""):
+        raise ValueError(f"two rules have the id {twice!r}")

@@ -35,7 +35,7 @@ from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
 from agent_hooks_guards.guards.roles import MESSAGE, ROLE_KEY, ROLES
 from agent_hooks_guards.guards.shell import unknown_name
 from agent_hooks_guards.rules.indexing import known_names
-from agent_hooks_guards.rules.model import Rule  # noqa: TC001 - pydantic looks it up
+from agent_hooks_guards.rules.model import Rule, check_ids
 from agent_hooks_guards.rules.patterns import SafePattern
 
 if TYPE_CHECKING:
@@ -348,13 +348,9 @@ class GuardsSettings(_Settings):
     @model_validator(mode="after")
     def _count_once(self) -> GuardsSettings:
         seen = [(rule.match, rule.window_seconds) for rule in self.rate_limit]
-        for rule in seen:
-            if seen.count(rule) > 1:
-                raise ValueError(f"two rate limits count the same calls (matcher {rule[0]!r}): keep the smaller one")
-        names = [own.id for own in self.rules]
-        for name in names:
-            if names.count(name) > 1:
-                raise ValueError(f"two rules have the id {name!r}")
+        if twice := next((rule for rule in seen if seen.count(rule) > 1), None):
+            raise ValueError(f"two rate limits count the same calls (matcher {twice[0]!r}): keep the smaller one")
+        check_ids(self.rules)
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_hooks import HookTriggers, RegistrationError
 from agent_hooks_guards.guards.cancellation import Cancellation
@@ -19,7 +19,7 @@ from agent_hooks_guards.guards.limits import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from agent_hooks import AgentBuilder
     from agent_hooks_guards.guards.base import RunGuard
@@ -59,18 +59,14 @@ class UseGuards:
 
     def limits(self, starts: Starts | None = None) -> tuple[RunGuard, ...]:
         """Make a guard for each limit that is set. ``starts`` as in ``TimeLimit``."""
-        found: list[RunGuard] = []
-        if self.max_steps is not None:
-            found.append(StepsLimit(self.max_steps))
-        if self.max_tokens is not None:
-            found.append(TokenLimit(self.max_tokens))
-        if self.max_execution_time is not None:
-            found.append(TimeLimit(self.max_execution_time, starts=starts))
-        if self.max_cost is not None:
-            found.append(CostLimit(self.max_cost, self.prices or {}))
-        if self.finish_reasons:
-            found.append(FinishReasonLimit(self.finish_reasons))
-        return tuple(found)
+        limits: list[tuple[Any, Callable[[Any], RunGuard]]] = [
+            (self.max_steps, StepsLimit),
+            (self.max_tokens, TokenLimit),
+            (self.max_execution_time, lambda most: TimeLimit(most, starts=starts)),
+            (self.max_cost, lambda most: CostLimit(most, self.prices or {})),
+            (self.finish_reasons or None, FinishReasonLimit),
+        ]
+        return tuple(make(given) for given, make in limits if given is not None)
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
         """Add a hook for each limit and for the cancellation to ``builder``, and remove the default limit."""
