@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import stat
 from datetime import UTC, datetime
+from json import dumps
+from time import sleep
 
 from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
 from agent_hooks.system.folders import state_dir
 
+from .objection import outcome
+from .path import write_objections
 from .redaction import DEFAULT_FIELDS, Redaction
 
 TYPE_CHECKING = False
@@ -91,9 +95,6 @@ class AuditTrail:
     @hookimpl(specname="before_tool_use", priority=GUARD, mode="gate", on_failure="closed")
     def protect(self, ctx: HookContext) -> HookOutcome | None:
         """Deny a call that would change or delete the file."""
-        from .objection import outcome
-        from .path import write_objections
-
         if ctx.tool_call is None:
             return None
         try:
@@ -159,8 +160,6 @@ class AuditTrail:
         }
 
     def _write(self, record: dict[str, Any]) -> None:
-        from json import dumps
-
         line = dumps(record)
         if len(line) > MAX_LINE:
             for name in record.keys() & {"args", "result"}:
@@ -183,8 +182,6 @@ class AuditTrail:
 
 def _is_torn(file: int) -> bool:
     """Return whether the last line was cut short, by a full disk or a limit, and is not being written right now."""
-    from time import sleep
-
     for _ in range(_TRIES):
         size = os.fstat(file).st_size
         # The position for reading does not matter: writes go to the end.

@@ -9,13 +9,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from agent_hooks import RegistrationError
+from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.places.kinds import kinds
+from agent_hooks_guards.places.paths import Place, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks_guards.model.actions import Command
-    from agent_hooks_guards.places.paths import Place
     from agent_hooks_guards.rules.matching import Verdict
 
 _MAX_HEAD = 1024
@@ -63,9 +65,6 @@ class RuleException:
         return not self.branch or (bool(names) and all(fnmatchcase(name, self.branch) for name in names))
 
     def _covers_path(self, verdict: Verdict, command: Command, place: Place) -> bool:
-        from agent_hooks_guards.model.values import UNKNOWN
-        from agent_hooks_guards.places.paths import absolute
-
         path: str = getattr(verdict.action, "path", "") or getattr(command, "cwd", UNKNOWN)
         glob = absolute(self.path, place.cwd, place.home)
         # Nobody has looked at an unknown path, at several paths, or at another machine's.
@@ -83,9 +82,6 @@ def is_too_wide(key: str, glob: str) -> bool:
         return True
     if key != "path":
         return False
-    from agent_hooks_guards.places.kinds import kinds
-    from agent_hooks_guards.places.paths import Place, absolute
-
     home, here = os.path.expanduser("~"), os.getcwd()
     return not kinds(absolute(glob, here, home), Place(here, home, here)).isdisjoint(("root", "home"))
 

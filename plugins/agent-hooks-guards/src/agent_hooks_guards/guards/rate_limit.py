@@ -6,6 +6,7 @@ import os
 from time import time
 
 from agent_hooks import HookOutcome, RegistrationError
+from agent_hooks.system.store import MemoryStore
 
 from .base import Guard, tool_test, whole_number
 
@@ -13,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agent_hooks import HookContext, ToolCall
     from agent_hooks.engine.markers import Match
-    from agent_hooks.system.store import MemoryStore, Store
+    from agent_hooks.system.store import Store
 
 # For agents without a session id: this process is the session.
 _PROCESS = os.urandom(8).hex()
@@ -48,13 +49,9 @@ class RateLimit(Guard):
     ) -> None:
         if window_seconds is not None and not window_seconds > 0:
             raise RegistrationError(f"window_seconds must be a number of seconds above 0, not {window_seconds!r}.")
-        if store is None:
-            from agent_hooks.system.store import MemoryStore
-
-            store = MemoryStore()
         self._max_calls = whole_number("max_calls", max_calls)
         self._window_seconds = window_seconds
-        self._store = store
+        self._store = MemoryStore() if store is None else store
         # The name of an object must be the same in each process.
         shown = match if isinstance(match, str) else getattr(match, "pattern", type(match).__name__)
         self._key = f"{name}|{shown}"

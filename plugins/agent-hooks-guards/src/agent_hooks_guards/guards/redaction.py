@@ -6,8 +6,10 @@ For records, where redacting too much does no harm. Variables and substitutions 
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
+from shlex import join
 
 from agent_hooks import RegistrationError
 from agent_hooks.model.values import Value
@@ -173,15 +175,11 @@ def _command_in(value: Any) -> str:
         words = [*value] if isinstance(value, (list, tuple)) else []
     if len(words) < 2 or not all(isinstance(word, str) for word in words):  # one word is none
         return ""
-    from shlex import join
-
     return join(words)
 
 
 def _spellings(secret: str) -> tuple[str, ...]:
     """Return the secret as it is, and as Python or JSON quote it."""
-    import json
-
     return (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
 
 

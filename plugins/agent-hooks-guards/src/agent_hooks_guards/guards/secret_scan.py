@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from functools import cache, cached_property
 
+from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import Fields
 
 TYPE_CHECKING = False
@@ -116,8 +117,6 @@ def as_setting(key: Any, text: Any) -> str:
 
 @cache
 def _tables() -> dict[str, Any]:
-    from agent_hooks_guards.model.tables import load_tables
-
     return load_tables(os.path.dirname(__file__))["secret_forms"]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agent_hooks import RegistrationError
 from agent_hooks_guards.analysis.analysing import analyse
+from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.rules.indexing import Index, known_names, own_rules
 from agent_hooks_guards.rules.matching import judge, severity_decision
 
 from .base import Guard, check_choice
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from agent_hooks import HookContext, ToolCall
     from agent_hooks_guards.model.actions import Analysis
     from agent_hooks_guards.places.paths import Place
-    from agent_hooks_guards.rules.indexing import Index, RuleText
+    from agent_hooks_guards.rules.indexing import RuleText
     from agent_hooks_guards.rules.matching import Verdict
 
     from .exceptions import RuleException
@@ -66,8 +68,6 @@ class ShellGuard(Guard):
     def rules(self) -> Index:
         """All rules of this guard."""
         if self._index is None:
-            from agent_hooks_guards.rules.indexing import Index, own_rules
-
             # Rules that are off need not be matched.
             self._index = Index(filter(self._decision, [*own_rules(), *self._further]))
         return self._index
@@ -102,8 +102,6 @@ class ShellGuard(Guard):
         return "deny" if "deny" in (decision, least) else decision or least or ""
 
     def _check_names(self) -> None:
-        from agent_hooks_guards.rules.indexing import known_names
-
         known = known_names().union(*((rule.id, rule.family) for rule in self._further))
         for name in (*self.choices, *self.at_least, *(exception.rule for exception in self.exceptions)):
             if name not in known:
@@ -129,7 +127,6 @@ def rank(broken: tuple[str, Verdict]) -> tuple[int, int]:
 def objection(decision: str, verdict: Verdict) -> Objection:
     """Return the objection to a broken rule: the part of the command, the reason, an alternative."""
     from agent_hooks.system.visible import visible
-    from agent_hooks_guards.model.values import UNKNOWN
 
     from .secret_scan import without_secrets
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.values import Fields
 from agent_hooks_guards.places.links import linked_kinds
+from agent_hooks_guards.programs.sql.clients import CLIENTS
 
 from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
 
@@ -116,8 +117,6 @@ def _candidates(
 
 
 def _about_program(name: str, rules: Index) -> list[RuleMatch]:
-    from agent_hooks_guards.programs.sql.clients import CLIENTS
-
     found = [*rules.any_command, *rules.commands.get(name, ())]
     if name in CLIENTS:
         found += rules.clients

@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import partial
 
+from agent_hooks.system.store import Store
+from agent_hooks.system.visible import visible
+from agent_hooks_guards.guards.allowlist import ToolAllowlist
+from agent_hooks_guards.guards.arguments import ArgumentPattern
+from agent_hooks_guards.guards.audit import AuditTrail
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE
-from agent_hooks_guards.guards.limits import Starts
+from agent_hooks_guards.guards.blocklist import ToolBlocklist
+from agent_hooks_guards.guards.cancellation import Cancellation
+from agent_hooks_guards.guards.limits import Price, Starts
+from agent_hooks_guards.guards.rate_limit import RateLimit
+from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
+from agent_hooks_guards.guards.roles import RoleAccess
+
+from .schema import read_settings
+from .use_guards import UseGuards
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, StopSignal
     from agent_hooks.sources.plugin_settings import PluginTable
-    from agent_hooks_guards.guards.audit import AuditTrail
     from agent_hooks_guards.guards.base import Guard, RunGuard
-    from agent_hooks_guards.guards.cancellation import Cancellation
 
 # The tables of the guards that hold without any settings, and of what is added to them.
 SHARED_TABLES = ("shell", "paths", "secrets", "egress", "injection", "allow", "rules")
 
-# By the table in a settings file, which is also the name of the module.
-_RULE_CLASSES = {
-    "blocklist": "ToolBlocklist",
-    "allowlist": "ToolAllowlist",
-    "roles": "RoleAccess",
-    "arguments": "ArgumentPattern",
-    "rate_limit": "RateLimit",
+# By the table in a settings file.
+_RULE_CLASSES: dict[str, type[Guard]] = {
+    "blocklist": ToolBlocklist,
+    "allowlist": ToolAllowlist,
+    "roles": RoleAccess,
+    "arguments": ArgumentPattern,
 }
 # When the runs of this process started. Limits are made anew when their file changes, this is not.
 _STARTS = Starts()
@@ -63,8 +74,6 @@ class FileGuards:
 
 def with_origin(reason: str, origin: str) -> str:
     """Add the position of a project's rule to its reason: the words are not the plugin's."""
-    from agent_hooks.system.visible import visible
-
     return f"{reason} [{visible(origin)}]"
 
 
@@ -84,16 +93,15 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
 
 def build(table: PluginTable) -> FileGuards:
     """Make the guards of one file's table. Raises ``SettingsError`` for wrong settings."""
-    from .schema import read_settings
-
     settings = read_settings(table)
     own = settings.model_dump(exclude=set(SHARED_TABLES))
     # As written, without defaults. Rules stay models.
     tables = settings.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
-    rules = {name: tuple(_make_rules(table, name, own[name])) for name in _RULE_CLASSES}
+    # Each file counts for itself; in ASCII, because the store takes no other names.
+    rate_limit = partial(RateLimit, store=Store(), name=f"settings {os.path.realpath(table.path)!a}")
     return FileGuards(
-        tuple(rule for name, made in rules.items() if name != "rate_limit" for rule in made),
-        rules["rate_limit"],
+        tuple(rule for name, make in _RULE_CLASSES.items() for rule in _make_rules(table, own, name, make)),
+        tuple(_make_rules(table, own, "rate_limit", rate_limit)),
         _make_audit(table.source, own["audit"]),
         _make_run_limits(own),
         _make_cancellation(table.path, own["cancel_file"]),
@@ -104,39 +112,24 @@ def build(table: PluginTable) -> FileGuards:
     )
 
 
-def _make_rules(table: PluginTable, name: str, rules: Sequence[Any]) -> Iterator[tuple[Guard, str]]:
-    if not rules:
-        return
-    from importlib import import_module
-
-    make = getattr(import_module(f"agent_hooks_guards.guards.{name}"), _RULE_CLASSES[name])
+def _make_rules(
+    table: PluginTable, own: Mapping[str, Any], name: str, make: Callable[..., Guard]
+) -> Iterator[tuple[Guard, str]]:
     # Expressions of the user and the machine's owner need no RE2.
-    further: dict[str, Any] = {"source": table.source if name == "arguments" else SETTINGS_SOURCE}
-    if name == "rate_limit":
-        from agent_hooks.system.store import Store
-
-        # Each file counts for itself; in ASCII, because the store takes no other names.
-        further |= {"store": Store(), "name": f"settings {os.path.realpath(table.path)!a}"}
-    for number, rule in enumerate(rules):
-        yield make(**rule, **further), table.origin(name, number)
+    source = table.source if name == "arguments" else SETTINGS_SOURCE
+    for number, rule in enumerate(own[name]):
+        yield make(**rule, source=source), table.origin(name, number)
 
 
 def _make_audit(rank: str, given: dict[str, Any] | None) -> AuditTrail | None:
     if given is None:
         return None
-    from agent_hooks_guards.guards.audit import AuditTrail
-    from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
-
     if rank == "project":  # it may redact more fields, not fewer
         given["redact"] = [*DEFAULT_FIELDS, *given["redact"]]
     return AuditTrail(**given)
 
 
 def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
-    from agent_hooks_guards.guards.limits import Price
-
-    from .use_guards import UseGuards
-
     limits = {name: own[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")}
     if own["cost"] is not None:
         prices = {model: Price(**price) for model, price in own["cost"]["prices"].items()}
@@ -147,6 +140,4 @@ def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
 def _make_cancellation(path: str, cancel_file: str | None) -> Cancellation | None:
     if cancel_file is None:
         return None
-    from agent_hooks_guards.guards.cancellation import Cancellation
-
     return Cancellation(os.path.join(os.path.dirname(path), os.path.expanduser(cancel_file)))

@@ -7,8 +7,13 @@ import os
 import tomllib
 from datetime import date
 
-from agent_hooks import SettingsError
+from filelock import FileLock
 
+from agent_hooks import SettingsError
+from agent_hooks.sources.plugin_settings import PluginTable
+from agent_hooks.system.folders import config_dir, write_whole
+
+from .build import build
 from .project import NAME
 
 TYPE_CHECKING = False
@@ -19,8 +24,6 @@ if TYPE_CHECKING:
 
 def own_file() -> str:
     """Return its path. Raises ``SettingsError`` where there is no home folder."""
-    from agent_hooks.system.folders import config_dir
-
     return os.path.join(config_dir(), "agent-hooks.toml")
 
 
@@ -46,13 +49,6 @@ def append(path: str, text: str) -> None:
     The content and the mode of the file stay. Raises ``SettingsError`` if the settings are wrong before or after, or
     the file cannot be written.
     """
-    from filelock import FileLock
-
-    from agent_hooks.sources.plugin_settings import PluginTable
-    from agent_hooks.system.folders import write_whole
-
-    from .build import build
-
     real = os.path.realpath(path)
     try:
         os.makedirs(os.path.dirname(real), mode=0o700, exist_ok=True)
