@@ -56,23 +56,18 @@ def object_to(key: str, /, *, decision: str = "", rule: str = "", **parts: objec
 
 def outcome(objections: Iterable[Objection]) -> HookOutcome | None:
     """Return the first deny, else one question for all asks; None without objections."""
-    asks: list[Objection] = []
-    for each in objections:
-        if each.decision == "deny":
-            return HookOutcome.deny(str(each))
-        asks.append(each)
-    return HookOutcome.ask(join_reasons(list(dict.fromkeys(map(str, asks))))) if asks else None
+    return settle((HookOutcome.deny if each.decision == "deny" else HookOutcome.ask)(str(each)) for each in objections)
 
 
 def settle(outcomes: Iterable[HookOutcome | None]) -> HookOutcome | None:
     """Return the first outcome that blocks, else one question with all reasons; None without outcomes."""
-    asked: HookOutcome | None = None
+    asked: list[HookOutcome] = []
     for each in outcomes:
         if each is not None and each.decision.is_blocking:
             return each
-        if each is not None:
-            asked = each if asked is None else asked.replace(reason=join_reasons([asked.reason, each.reason]))
-    return asked
+        asked += [] if each is None else [each]
+    reasons = list(dict.fromkeys(each.reason for each in asked))
+    return asked[0].replace(reason=join_reasons(reasons)) if asked else None
 
 
 def worst(objections: Iterable[Objection | None]) -> Objection | None:

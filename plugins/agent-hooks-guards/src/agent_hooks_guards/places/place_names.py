@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -115,9 +116,4 @@ def _likely(segment: str, is_folder: bool) -> tuple[str, ...]:
 
 def _ends(pattern: str) -> tuple[str, str]:
     """Return the letters before the first and after the last mark of a glob."""
-    beginning = ending = pattern
-    for mark in "*?[":
-        beginning = beginning.partition(mark)[0]
-    for mark in "*?]":
-        ending = ending.rpartition(mark)[2]
-    return beginning, ending
+    return re.split(r"[*?[]", pattern, maxsplit=1)[0], re.split(r"[*?\]]", pattern)[-1]
