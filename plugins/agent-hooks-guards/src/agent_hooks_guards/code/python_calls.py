@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import PurePosixPath
 
 from agent_hooks.model.tools import file_of_address
-from agent_hooks_guards.model.tables import load_tables
+from agent_hooks_guards.model.tables import by_name, load_tables
 from agent_hooks_guards.model.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import as_login, in_address, in_token_request, is_login_header
 
@@ -30,21 +30,15 @@ _UNSAFE = frozenset((NETWORK, DECODED))
 _DEVNULL = -3  # subprocess.DEVNULL
 _OUTPUTS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2", "/proc/self/fd/1", "/proc/self/fd/2"))
 
-
-def _by_name(groups: dict[str, str]) -> dict[str, str]:
-    """Return the key of each name in a table of lists of names."""
-    return {name: group for group, names in groups.items() for name in names.split()}
-
-
 TABLES = load_tables(os.path.dirname(__file__))["python"]
-EFFECTS = _by_name(TABLES["effects"])
+EFFECTS = by_name(TABLES["effects"])
 # The kind of each function: a method of `Call`, or an entry of `SIMPLE`.
 KINDS = {
     **dict.fromkeys(EFFECTS, "effects"),
     **dict.fromkeys(TABLES["programs"], "template"),
-    **_by_name(TABLES["calls"]),
+    **by_name(TABLES["calls"]),
 }
-_ALIASES = _by_name(TABLES["aliases"])
+_ALIASES = by_name(TABLES["aliases"])
 WORDS = {key: frozenset(text.split()) for key, text in TABLES["words"].items()}
 TAILS = {name.rpartition(".")[2]: name for name in WORDS["tails"]}
 STDIN_PATHS = frozenset(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"))

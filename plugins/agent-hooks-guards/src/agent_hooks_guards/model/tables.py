@@ -46,6 +46,11 @@ def load_tables(folder: str) -> Tables:
     return tables
 
 
+def by_name(groups: dict[str, str]) -> dict[str, str]:
+    """Return the key of each name in a table of lists of names."""
+    return {name: group for group, names in groups.items() for name in names.split()}
+
+
 def pack_tables(folder: str) -> bytes:
     """Return the copy of the tables in ``folder`` that the build hook writes to ``COPY``."""
     sources = _read_sources(folder)

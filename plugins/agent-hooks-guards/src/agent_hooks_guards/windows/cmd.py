@@ -13,7 +13,9 @@ from agent_hooks_guards.model.values import UNKNOWN
 
 from .shell_text import Scanner, Statement, Word, joined, program_name, quote
 
-_OPERATOR = re.compile(r"&&|\|\||[&|)]")
+_TABLES = load_tables(os.path.dirname(os.path.abspath(__file__)))["cmd"]
+_COMMANDS = {**dict.fromkeys(_TABLES["nothing"].split(), ""), **_TABLES["commands"]}
+_OPERATOR = re.compile(r"&&|\|\||[&|)\n]")
 _REDIRECTION = re.compile(r"[012]?(>>?|<)(&[012])?")
 _VARIABLE = re.compile(r"%%?~?[a-zA-Z](?![\w%:])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
 _PLAIN = rf'(?:\^.|(?:{_VARIABLE.pattern})|[^\s,;&|<>"^)])+'
@@ -28,7 +30,7 @@ _IF = (
 _FOR = re.compile(r"for\s+(?:/\w\s+)?(?:[^%\n]*?\s)?%%?([a-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.IGNORECASE)
 _CALL = r'(?:start\s+(?:"[^"]*"\s+)?(?:/(?:d\s+)?\S+\s+)*|call\s+(?!:))(?=\S)'
 # In front of a command, and without effect on the program that it starts.
-_SKIPPED = re.compile(rf"[\s@(,;=]+|else\b|{_IF}|{_CALL}", re.IGNORECASE)
+_SKIPPED = re.compile(rf"[ \t@(,;=]+|else\b|{_IF}|{_CALL}", re.IGNORECASE)
 _COMMENT = re.compile(r"(?:::?|rem(?=\s|$))[^\n]*", re.IGNORECASE)
 _SET = re.compile(r'set\s+(/[ap]\s+)?(?:"(\w+)=([^"\n]*)"?|(\w+)=([^"\n&|]*))', re.IGNORECASE)
 _SWITCH = re.compile(r"/[\w:+-]{1,6}")
@@ -40,57 +42,54 @@ class Cmd(Scanner):
 
     blocks = 0
 
-    def __init__(self, text: str) -> None:
-        # A caret at the end of a line continues it; other carets matter only before a special character.
-        super().__init__(re.sub(r"\^(?=[a-zA-Z])", "", text.replace("\r", "").replace("^\n", "")))
-        tables = load_tables(os.path.dirname(os.path.abspath(__file__)))["cmd"]
-        self.variables = tables["variables"]
-        self.commands = {**dict.fromkeys(tables["nothing"].split(), ""), **tables["commands"]}
-
     def translate(self) -> list[Statement]:
-        """Return a statement for each line of the text."""
+        """Return a statement for each line or block of the text."""
+        # A caret at the end of a line continues it; other carets matter only before a special character.
+        self.text = re.sub(r"\^(?=[a-zA-Z])", "", self.text.replace("\r", "").replace("^\n", ""))
         found: list[Statement] = []
-        for line in self.text.split("\n"):
-            self.text, self.at = line, 0
-            found.append(Statement(self._line(), line.strip()))
+        while self.at < len(self.text):
+            begun, problem = self.at, ""
+            try:
+                code = self._line()
+            except RecursionError:
+                code, problem, self.at = "", "it is nested too deeply", len(self.text)
+            found.append(Statement(code, self.text[begun : self.at].strip(), problem))
         return found
 
     def _line(self) -> str:
-        """Translate the commands of a line and the operators between them."""
+        """Translate the commands of a line, or of the lines of a block, and the operators between them."""
         code = operator = ""
         while self.at < len(self.text):
             if match := self.take(_SKIPPED):
                 self.blocks += match[0].count("(")
-            elif self.take(_COMMENT):
-                break
             elif match := self.take(_OPERATOR):
+                if match[0] == "\n" and not self.blocks:
+                    break
                 self.blocks -= match[0] == ")" and self.blocks > 0
-                operator = match[0] if match[0] not in "&)" else operator or ";"
-            else:
+                operator = match[0] if match[0] in ("&&", "||", "|") else operator or ";"
+            elif not self.take(_COMMENT):
                 code += f" {operator or ';'} {self._command() or ':'}" if code else self._command() or ":"
                 operator = ""
         return code
 
     def _command(self) -> str:
         if match := self.take(_FOR):
-            # One round, with the only value or an unknown one.
             inner = Cmd(match[2].strip().strip("'`"))
             inner.assigned = self.assigned
             if match[2].strip()[:1] in ("'", "`"):
-                return self._assign(f"for_{match[1]}", f'"$({"; ".join(each.code for each in inner.translate())})"')
-            words = inner.words()[0]
-            return self._assign(f"for_{match[1]}", words[0].code if len(words) == 1 else UNKNOWN)
+                items = f'"$({"; ".join(each.code for each in inner.translate())})"'
+            else:
+                items = " ".join(each.code for each in inner.words()[0])
+            self.assigned.add(name := f"for_{match[1].lower()}")
+            return f"for {name} in {items or UNKNOWN}; do {self._line() or ':'}; done"
         if match := self.take(_SET):
             text = match[3] or match[5] or ""
             if match[4] and self.blocks and ")" in text:  # the end of the block
                 self.at = match.start(5) + text.index(")")
                 text = text.partition(")")[0]
-            return self._assign((match[2] or match[4]).lower(), UNKNOWN if match[1] else self._expanded(text).code)
+            self.assigned.add(name := (match[2] or match[4]).lower())
+            return f"{name}={UNKNOWN if match[1] else self._expanded(text).code}"
         return self._simple()
-
-    def _assign(self, name: str, code: str) -> str:
-        self.assigned.add(name.lower())
-        return f"{name.lower()}={code}"
 
     def _simple(self) -> str:
         """Translate a command; the switches of a built-in one may stand against its name and each other: `rd/s/q`."""
@@ -98,11 +97,11 @@ class Cmd(Scanner):
         plain = (words[0].text or "") if words else ""
         match = _BUILT_IN.match(plain)
         name = match[1].lower() if match else ""
-        if name not in self.commands:
+        if name not in _COMMANDS:
             words[:1] = [Word(quote(program_name(plain)))] if plain else words[:1]
             return " ".join((*(each.code for each in words), *redirections))
         glued = [Word(quote(each), each) for each in re.split(r"(?<=\w)(?=/[a-zA-Z])", plain[len(name) :]) if each]
-        words, command = [*glued, *words[1:]], self.commands[name]
+        words, command = [*glued, *words[1:]], _COMMANDS[name]
         switches = {each.text.lower() for each in words if each.text and _SWITCH.fullmatch(each.text)}
         operands = [each.code for each in words if name == "echo" or (each.text or "").lower() not in switches]
         if command in ("rmdir", "rm -f") and "/s" in switches:
@@ -117,28 +116,25 @@ class Cmd(Scanner):
         words: list[Word] = []
         redirections: list[str] = []
         sign = ""
-        while (char := self.text[self.at : self.at + 1]) and char not in "&|" and not (char == ")" and self.blocks):
+        while (char := self.text[self.at : self.at + 1]) and char not in "&|\n" and not (char == ")" and self.blocks):
             if self.take(_SEPARATORS):
                 continue
             if match := self.take(_REDIRECTION):
                 sign = "" if match[2] else match[1]
                 continue
-            word = self._word()
+            text, begun = "", self.at
+            while (match := _PART.match(self.text, self.at)) and not (match[0] == ")" and self.blocks):
+                self.at = match.end()
+                plain = re.sub(r"\^(.)", r"\1", match["plain"] or "")
+                text += plain or match["quoted"] or match["bracket"] or ""
+            self.at = max(self.at, begun + 1)
+            word = self._expanded(text)
             if not sign:
                 words.append(word)
             elif (word.text or "").lower() != "nul":
                 redirections.append(f"{sign} {word.code}")
             sign = ""
         return words, redirections
-
-    def _word(self) -> Word:
-        text, begun = "", self.at
-        while (match := _PART.match(self.text, self.at)) and not (match[0] == ")" and self.blocks):
-            self.at = match.end()
-            plain = re.sub(r"\^(.)", r"\1", match["plain"] or "")
-            text += plain or match["quoted"] or match["bracket"] or ""
-        self.at = max(self.at, begun + 1)
-        return self._expanded(text)
 
     def _expanded(self, text: str) -> Word:
         """Return a text with its variables as a word."""
@@ -158,8 +154,8 @@ class Cmd(Scanner):
             return quote(match[0])
         if match[2] or match[4]:  # a part of the value
             return UNKNOWN
-        if name in self.variables:
-            return str(self.variables[name])
+        if name in _TABLES["variables"]:
+            return str(_TABLES["variables"][name])
         if name in self.assigned:
             return f"${{{name}}}"
         return f'"${{{name.upper()}}}"' if re.fullmatch(r"[a-z]+_[a-z]\w*", name) else UNKNOWN

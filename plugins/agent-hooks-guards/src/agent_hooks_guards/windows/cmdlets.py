@@ -4,37 +4,23 @@ from __future__ import annotations
 
 import os
 import re
-from functools import cache
 from typing import Any
 
-from agent_hooks_guards.model.tables import load_tables
+from agent_hooks_guards.model.tables import by_name, load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
 from .shell_text import ITEM, Word, either, program_name, quote
 
+TABLES: dict[str, Any] = load_tables(os.path.dirname(os.path.abspath(__file__)))["powershell"]
+_LISTS = {key: frozenset(names.split()) for key, names in TABLES.items() if isinstance(names, str)}
+_ALIASES = by_name(TABLES["aliases"])
+_MEMBERS = by_name(TABLES["members"])
 _CMDLET = re.compile(r"([a-z]+)-[a-z][a-z0-9]*\Z")
 
 
 def word_list(words: list[Word]) -> Word:
     """Return ``words`` as one: the only one, or a list."""
     return words[0] if len(words) == 1 else Word(" ".join(each.code for each in words), is_list=True)
-
-
-def table(key: str) -> Any:
-    """Return a table of ``powershell.toml``."""
-    return load_tables(os.path.dirname(os.path.abspath(__file__)))["powershell"][key]
-
-
-@cache
-def _listed(key: str) -> frozenset[str]:
-    """Return the names in a list of ``powershell.toml``."""
-    return frozenset(table(key).split())
-
-
-@cache
-def _by_name(key: str) -> dict[str, str]:
-    """Return the key of each name in a table of lists of names."""
-    return {name: group for group, names in table(key).items() for name in names.split()}
 
 
 def translate_cmdlet(name: Word, words: list[Word], piped: str) -> tuple[str, str]:
@@ -46,8 +32,8 @@ def translate_cmdlet(name: Word, words: list[Word], piped: str) -> tuple[str, st
         return " ".join((behind + name.code, *(each.code for each in words))), ""
     given = name.text.lower()
     cmdlet = given.rpartition("\\")[2]
-    cmdlet = _by_name("aliases").get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
-    entry, verb = table("cmdlets").get(cmdlet), _CMDLET.match(cmdlet)
+    cmdlet = _ALIASES.get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
+    entry, verb = TABLES["cmdlets"].get(cmdlet), _CMDLET.match(cmdlet)
     if verb and any(each.parameter == "whatif" for each in words):
         return "", ""
     if entry is not None and (bound := _bind(entry, words)) is not None:
@@ -57,7 +43,7 @@ def translate_cmdlet(name: Word, words: list[Word], piped: str) -> tuple[str, st
     blocks = [each.block for each in words if each.block is not None]
     if (code := _translate_known(cmdlet, words, blocks, behind)) is not None:
         return code, ""
-    is_changing = verb is not None and verb[1] in _listed("verbs") and cmdlet not in _listed("judged")
+    is_changing = verb is not None and verb[1] in _LISTS["verbs"] and cmdlet not in _LISTS["judged"]
     program = quote(cmdlet if verb else program_name(name.text))
     if program.endswith(".ps1'"):
         program = f"pwsh -File {program}"
@@ -75,18 +61,18 @@ def _translate_known(cmdlet: str, words: list[Word], blocks: list[str], behind: 
         return f"{behind}while read -r {ITEM}; do {code or f': {UNKNOWN}{values}'}; done"
     if cmdlet in ("invoke-command", "start-job"):
         return f"{behind}{{ {code}; }}" if blocks else None
-    if behind and cmdlet in _listed("filters"):
+    if behind and cmdlet in _LISTS["filters"]:
         return f"{behind}{{ {code + ' >&2; ' if code else ''}cat; }}"
-    if cmdlet in _listed("filters") | _listed("printing"):
+    if cmdlet in _LISTS["filters"] | _LISTS["printing"]:
         return f"{behind}printf '%s\\n' {values}"
-    if cmdlet in _listed("reading") or f"{cmdlet.partition('-')[0]}-*" in _listed("reading"):
+    if cmdlet in _LISTS["reading"] or f"{cmdlet.partition('-')[0]}-*" in _LISTS["reading"]:
         return f"{behind}{{ {code + ';' if code else ''} printf '%s\\n' {UNKNOWN}{values.replace(' ', UNKNOWN)}; }}"
     return None
 
 
 def _bind(entry: dict[str, Any], words: list[Word]) -> dict[str, Word] | None:
     """Return the arguments by parameter, those without one under "*"; None if the cmdlet has no such parameter."""
-    common, flags, operands = table("common"), entry.get("flags", {}), entry["operands"].split()
+    common, flags, operands = TABLES["common"], entry.get("flags", {}), entry["operands"].split()
     values = (*operands, *entry.get("options", ()), *f"{entry.get('values', '')} {common['values']}".split())
     names = (*values, *flags, *f"{entry.get('switches', '')} {common['switches']} literalpath".split())
     bound: dict[str, Word] = {}
@@ -134,12 +120,12 @@ def _translate_entry(cmdlet: str, entry: dict[str, Any], bound: dict[str, Word],
 def translate_member(kind: str, name: str, owner: Word, arguments: list[Word]) -> tuple[Word, str]:
     """Return the value of a method of ``owner``, or of the type ``kind``, and a problem with it, or ""."""
     codes = [each.code for each in arguments]
-    template = _by_name("members").get("scriptblock" if kind == "scriptblock" else name)
+    template = _MEMBERS.get("scriptblock" if kind == "scriptblock" else name)
     if template and len(codes) >= template.count("{"):
         return Word(f'"$({template.format(*codes)})"'), ""
     if name == "getenvironmentvariable" and codes and (arguments[0].text or "").isidentifier():
         return Word(f'"${{{str(arguments[0].text).upper()}}}"'), ""
-    if name in _listed("same") and codes:
+    if name in _LISTS["same"] and codes:
         return arguments[0], ""
-    is_known = name in _listed("methods") or kind in _listed("types")
+    is_known = name in _LISTS["methods"] or kind in _LISTS["types"]
     return Word(UNKNOWN + owner.code + "".join(codes)), "" if is_known else f".{name}() is not understood"

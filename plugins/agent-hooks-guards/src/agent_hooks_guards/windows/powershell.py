@@ -11,7 +11,7 @@ import re
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .cmdlets import table, translate_cmdlet, translate_member, word_list
+from .cmdlets import TABLES, translate_cmdlet, translate_member, word_list
 from .shell_text import ITEM, NotUnderstoodError, Scanner, Statement, Word, either, joined, quote
 
 _DEEPEST = 30
@@ -293,8 +293,8 @@ class PowerShell(Scanner):
         name = written.strip("${}").lower()
         if name in ("_", "psitem"):
             return Word(f'"${{{ITEM}}}"')
-        if name in table("variables"):
-            code = table("variables")[name]
+        if name in TABLES["variables"]:
+            code = TABLES["variables"][name]
             return Word(code, None if "$" in code else code.strip("'"))
         if name.startswith("env:"):
             return Word(f'"${{{name[4:].upper()}}}"')
