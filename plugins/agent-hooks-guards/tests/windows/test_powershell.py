@@ -72,6 +72,8 @@ def decision(text):
         "try { throw } catch [IO.IOException] { Remove-Item -Recurse C:\\x }",
         "foreach ($p in 'C:\\x') { Remove-Item -Recurse $p }",
         "$x = @{ a = foreach ($p in 'C:\\x')\n{ Remove-Item -Recurse $p } }",
+        "$d = 'y', 'C:\\x'; foreach ($p in $d) { Remove-Item -Recurse $p }",
+        "$d = @(\n  'C:\\x'\n  'y'\n)\n$d | Remove-Item -Recurse",
         "$x.y = Remove-Item -Recurse C:\\x",
         "while ($true) { Remove-Item -Recurse C:\\x }",
         "'C:\\x' | ForEach-Object { Remove-Item -Recurse $_ }",

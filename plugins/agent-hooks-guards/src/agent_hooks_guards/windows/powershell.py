@@ -139,8 +139,9 @@ class PowerShell(Scanner):
             if match[1] is None:
                 # As headers are written: a credential may go out as `Authorization`.
                 return word if word.is_list else Word(quote(match[0].strip(" \t\r\n='\"") + ": ") + word.code)
-            code = UNKNOWN + word.code.replace(" ", "") if word.is_list else word.code
-            code = UNKNOWN + code if match[2] or match[3] != "=" else code
+            code = f"({word.code})" if word.is_list else word.code
+            if match[2] or match[3] != "=":
+                code = UNKNOWN + (word.code.replace(" ", "") if word.is_list else word.code)
             name = match[1].strip("${}")
             if name.lower().startswith("env:"):
                 return Word(f"export {name[4:].upper()}={code}", runs=True)
@@ -191,7 +192,7 @@ class PowerShell(Scanner):
     def _redirections(self) -> str:
         code = ""
         while self._next() and (match := self.take(_REDIRECTION)):
-            if not match[2]:
+            if not match[2] and self._next() not in _ENDS:
                 target = self._argument()
                 code += f" {match[1]} {target.code}" if target.text != "/dev/null" and match[1] != "<" else ""
         return code
@@ -271,7 +272,9 @@ class PowerShell(Scanner):
             return Word("".join(_value(each).code for each in words) + UNKNOWN)
         if opening == "{":
             return Word(UNKNOWN, block=_commands(words), source=self.text[begun : self.at - 1])
-        return _value(words[0]) if len(words) == 1 else Word(f'"$({_commands(words)})"') if words else Word("''", "")
+        if not any(each.runs for each in words):
+            return word_list(words) if words else Word("''", "")
+        return Word(f'"$({_commands(words)})"')
 
     def _string(self, mark: str) -> Word:
         """Translate a string with variables up to ``mark``."""
@@ -299,7 +302,7 @@ class PowerShell(Scanner):
         if name.startswith("env:"):
             return Word(f'"${{{name[4:].upper()}}}"')
         name = _variable_name(name)
-        return Word(f'"${{{name}}}"' if name in self.assigned else UNKNOWN)
+        return Word(f'"${{{name}[@]}}"' if name in self.assigned else UNKNOWN)
 
 
 def _command(word: Word) -> str:
