@@ -790,6 +790,20 @@ def test_hooks_of_files_are_asked_in_an_event_loop_too(project):
     assert asyncio.run(asked()).reason == "no"
 
 
+def test_a_command_of_the_user_that_is_too_large_to_analyse_runs_and_is_told(project, config, tmp_path):
+    folders = [tmp_path / f"folder-{number}" for number in range(21)]
+    for folder in folders:
+        folder.mkdir()
+    command = f"ls {' '.join(map(str, folders))} > /dev/null; echo no >&2; exit 2"
+    hook = f'[[hooks.before_tool_use]]\nhooks = [{{ type = "command", command = {json.dumps(command)} }}]\n'
+    write(config, "agent-hooks.toml", hook)
+    loader, manager = load(project)
+    (finding,) = loader.findings
+    assert (finding.kind, finding.path, finding.line) == ("not-covered", str(config / "agent-hooks.toml"), 2)
+    assert "more than 20 folders" in finding.message
+    assert ask(manager, project).reason == "no"
+
+
 @pytest.mark.parametrize("is_there", [True, False])
 def test_the_users_own_gate_scripts_are_kept_from_agents(tmp_path, monkeypatch, is_there):
     folder = tmp_path / "claude"

@@ -10,7 +10,7 @@ from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.engine.plan import check_source
 from agent_hooks.engine.plugin_info import PluginInfo
-from agent_hooks.errors import RegistrationError, TrustError, did_you_mean
+from agent_hooks.errors import RegistrationError, SettingsError, TrustError, did_you_mean
 from agent_hooks.formats.findings import RESTORED, ConfigFinding
 from agent_hooks.formats.read_file import ReadFile, is_claude_settings
 from agent_hooks.system.progress import report
@@ -219,7 +219,19 @@ class HookConfigLoader:
                 if entry.type == "command":
                     from agent_hooks.trust.scripts import HookCommand
 
-                    command = HookCommand(entry)
+                    try:
+                        command = HookCommand(entry)
+                    except SettingsError as error:
+                        message = f"{error} The scripts in it are not kept from agents."
+                        found = ConfigFinding(
+                            kind="not-covered",
+                            path=entry.path,
+                            line=entry.line,
+                            message=message,
+                            remedy="Put it into a script.",
+                        )
+                        self._find([found], file.source)
+                        continue
                     scripts += [path for path in command.scripts() if path.endswith((".py", ".pyw"))]
                     protected += (*command.scripts(), *command.missing())
         # A missing file would count as soon as it exists.
