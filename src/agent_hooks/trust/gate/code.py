@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from unicodedata import normalize
 
-from .hosts import reason_against_host_in
 from .packages import reason_against_packages_in
-from .programs import AWKS
+from .parts import SWITCHES
+from .programs import AWKS, HOSTS
 from .reasons import denial
 
 TYPE_CHECKING = False
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 _OWN_COMMAND = re.compile(
     r"""agent[-_]hooks(?:[-_]core)?(?:\.exe|\.py)?[\s'",\]\[()]+(?:-[\w=-]+[\s'",]+)*(?:trust|untrust|allow|(?:un)?install)\b"""
     r"""|uninstall[\s'",]+(?:-[\w-]+[\s'",]+)*agent[-_]hooks"""
+)
+# A coding agent, and what starts it without its hooks, in the texts of code.
+_HOST = re.compile(rf"(?<![\w./-])(?:{'|'.join(HOSTS)})(?![\w./-])")
+_SWITCH = re.compile(
+    rf"{SWITCHES}|--(?:bare|dangerously|ignore-user-config|setting-sources)|features\.|CODEX_HOME|CLAUDE_CONFIG_DIR"
 )
 _OURS = re.compile(r"agent[-_]hooks")
 _DECIDING = re.compile(r"\b(?:un)?trust\b")
@@ -56,7 +61,7 @@ def reason_against_code(judging: Judging, program: str, code: str, given: Sequen
     if _CALLING.search(code):
         if names_own_command(code, given):
             return denial("command", "This code")
-        reason = reason_against_host_in(code) or ("install" in code and reason_against_packages_in(judging, code))
+        reason = _against_host(code) or ("install" in code and reason_against_packages_in(judging, code))
         if reason:
             return reason
     if _only_reads(program, code):
@@ -67,6 +72,12 @@ def reason_against_code(judging: Judging, program: str, code: str, given: Sequen
     is_taken = _TAKING.search(code) is not None
     paths = judging.protected.paths_in(code)
     return next(filter(None, (judging.judge_path(path, whole=is_taken, files=False) for path in paths)), "")
+
+
+def _against_host(code: str) -> str:
+    """Return why ``code`` is denied, if it seems to start a host without its hooks."""
+    host = _HOST.search(code)
+    return denial("host", host[0]) if host and _SWITCH.search(code) else ""
 
 
 def without_comments(code: str) -> str:

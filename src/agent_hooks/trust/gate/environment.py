@@ -44,9 +44,9 @@ class Environment:
         folders = [*(sites if sites is not None else _site_folders())]
         self.sites = tuple(dict.fromkeys(form for folder in folders for form in forms_of(folder, "")))
         self._prefixes = forms_of(self.prefix, "")
-        self.library = library = base or os.path.dirname(os.__file__)
         archives = [path for path in sys.path if path.endswith(".zip")] if base is None else []
-        self._base = tuple(dict.fromkeys(form for path in (library, *archives) for form in forms_of(path, "")))
+        libraries = (base or os.path.dirname(os.__file__), *archives)
+        self._base = tuple(dict.fromkeys(form for path in libraries for form in forms_of(path, "")))
         if executables is None:
             executables = (path for path in (getattr(sys, "_base_executable", ""), sys.executable) if path)
         self._executables = frozenset(form for path in executables for form in forms_of(path, ""))

@@ -1,16 +1,22 @@
-"""Judges the commands that decide about agents: ours, under whatever name they are called."""
+"""Judges the commands that decide about agents: ours, under whatever name they are called, and those that start a
+coding agent without its hooks, or with settings from elsewhere.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from fnmatch import fnmatch
+from itertools import pairwise
 
 from agent_hooks.shell.syntax import UNKNOWN
 
+from . import programs
 from .code import names_own_command
+from .locations import read_text
 from .packages import reason_against_packages
-from .programs import CARRIERS, CHANGING, COPIERS, EDITORS, ENDERS, GATHERERS, MOVERS, READERS, SHELLS, name_of
+from .parts import SWITCHES
+from .programs import name_of
 from .reasons import denial
 
 TYPE_CHECKING = False
@@ -31,24 +37,55 @@ _MODULE = re.compile("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
 _VARIABLE = re.compile(rf"{UNKNOWN}(?:\$[@*{{]|\$\(read)")
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
 _PLACES = frozenset("bin scripts site-packages dist-packages".split())
+# Variables that give a host other settings, or none; and that give the gate other ones, or another Python.
+_VARIABLES = frozenset(
+    """
+    HOME USERPROFILE XDG_CONFIG_HOME CLAUDE_CONFIG_DIR CLAUDE_CODE_SIMPLE CODEX_HOME GEMINI_CLI_HOME
+    GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_SYSTEM_DEFAULTS_PATH QWEN_HOME QWEN_CODE_SYSTEM_SETTINGS_PATH
+    QWEN_CODE_SYSTEM_DEFAULTS_PATH COPILOT_HOME CURSOR_CONFIG_DIR OPENCODE_CONFIG OPENCODE_CONFIG_DIR
+    OPENCODE_CONFIG_CONTENT FACTORY_HOME AGENT_HOOKS_DISABLE AGENT_HOOKS_CONFIG_DIR AGENT_HOOKS_STATE_DIR PYTHONPATH
+    PYTHONHOME PYTHONUSERBASE LD_PRELOAD DYLD_INSERT_LIBRARIES
+    """.split()
+)
+# Options, a word a line.
+_OPTIONS = re.compile(
+    r"^--(?:(?:[\w-]*dangerously[\w-]*|bare|ignore-user-config|(?:no|disable|skip|bypass|without)-[\w-]*hooks?[\w-]*)(?:=|$)"
+    r"|disable[=\n].*hooks)",
+    re.MULTILINE,
+)
+# With keys of Codex's configuration that decide about hooks, or unknown ones.
+_CODEX_OPTIONS = re.compile(
+    rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
+    re.MULTILINE,
+)
+_MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
+_DISABLING = frozenset("disable disable-all off uninstall remove delete rm set unset".split())
 
 
 def reason_against_own(judging: Judging, command: Command) -> str:
     """Return why a simple command is denied, if it decides about agents, or takes the gate away."""
     words = [part for word in command.words for part in (("-m", word[2:]) if _MODULE.match(word) else (word,))]
     name = name_of(words[0])
-    if name in COPIERS or name in MOVERS or name == "hash":  # under another name, it would not be recognised
+    if (
+        name in programs.COPIERS or name in programs.MOVERS or name == "hash"
+    ):  # under another name, it would not be recognised
         is_program = any(_is_program(judging, word) for word in words[1:])
         return denial("command", "Another name for `agent-hooks`") if is_program else ""
     is_versioning = name == "git" and not {"config", "-c", "-x", "--exec", "bisect"} & {*words}
-    if name in READERS or is_versioning or (name in CHANGING and name not in EDITORS | CARRIERS):
+    if (
+        name in programs.READERS
+        or is_versioning
+        or (name in programs.CHANGING and name not in programs.EDITORS | programs.CARRIERS)
+    ):
         return ""
     given = f"{command.pipeline}\n{command.body}"
-    if any(name_of(word) in ENDERS for word in words) and _NAMED.search("\n".join((*words, given))):
+    if any(name_of(word) in programs.ENDERS for word in words) and _NAMED.search("\n".join((*words, given))):
         return denial("command", "Ending the processes of agent-hooks")
     gathers = name in ("xargs", "parallel")
-    gathered = [*words, *re.findall(r"[^\s'\"|;&()]+", given)] if gathers and SHELLS.isdisjoint(words) else words
-    is_passive = gathers and any(name_of(word) in READERS | CHANGING for word in words[1:])
+    gathered = (
+        [*words, *re.findall(r"[^\s'\"|;&()]+", given)] if gathers and programs.SHELLS.isdisjoint(words) else words
+    )
+    is_passive = gathers and any(name_of(word) in programs.READERS | programs.CHANGING for word in words[1:])
     return (
         _against_subcommand(judging, words if is_passive else gathered)
         or ("" if is_passive else _against_unnamed(judging, words, gathered))
@@ -82,10 +119,10 @@ def _only_shows(judging: Judging, words: Sequence[str]) -> bool:
 def _against_unnamed(judging: Judging, words: Sequence[str], gathered: Sequence[str]) -> str:
     """Judge a command of which only running it would tell the program, or an argument."""
     unknown = [word for word in words if UNKNOWN in word]
-    gathers = name_of(words[0]) in GATHERERS
+    gathers = name_of(words[0]) in programs.GATHERERS
     if not (unknown or gathers) or _only_shows(judging, gathered):
         return ""
-    runs_words = name_of(words[0]) in SHELLS or words[0] in ("eval", "source", ".", "sudo", "env", "nohup")
+    runs_words = name_of(words[0]) in programs.SHELLS or words[0] in ("eval", "source", ".", "sudo", "env", "nohup")
     is_variable = any(map(_VARIABLE.match, words if runs_words else words[:1]))
     plain = judging.plain_words()
     split = {part for word in gathered for part in (word.split() if gathers or UNKNOWN in word else [word])}
@@ -116,3 +153,50 @@ def is_ours(word: str) -> bool:
     if "*" in last or "?" in last or "[" in last:
         return ("agent" in last or "hook" in last) and fnmatch("agent-hooks", last)
     return UNKNOWN in word and _NAMED.search(word) is not None
+
+
+# -- coding agents -----------------------------------------------------------------------------------------------------
+
+
+def reason_against_host(judging: Judging, command: Command) -> str:
+    """Return why a simple command is denied, if it starts a host without its hooks, or with others."""
+    words = command.words
+    at, host = _host_in(words)
+    if not host or name_of(words[0]) in programs.ELSEWHERE:
+        return ""
+    assigned = {word.partition("=")[0] for word in words[:at] if "=" in word} | command.assigned.keys()
+    is_denied = not _VARIABLES.isdisjoint(assigned | judging.assigned) or _is_without_hooks(
+        judging, host, words[at + 1 :]
+    )
+    return denial("host", host) if is_denied else ""
+
+
+def _host_in(words: Sequence[str]) -> tuple[int, str]:
+    for at, word in enumerate(words):
+        if host := programs.HOSTS.get(re.sub(r"(?<=.)@.*", "", name_of(word)), ""):
+            return at, host
+        if at == 0 and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
+            break
+    return 0, ""
+
+
+def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bool:
+    lines = "\n".join(options)
+    if _OPTIONS.search(lines) or (host == "codex" and _CODEX_OPTIONS.search(lines)):
+        return True
+    for word, after in pairwise((*options, "")):
+        name, equals, value = word.partition("=")
+        value = value if equals else after
+        if name == "--settings" and re.search(SWITCHES, _settings(judging, value)):
+            return True
+        if name == "--setting-sources" and not {"user", "project"}.issubset(re.findall(r"\w+", value)):
+            return True
+    operands = [word.casefold() for word in options if not word.startswith("-")][:4]
+    is_disabling = operands[:1] and operands[0] in _MANAGING and not _DISABLING.isdisjoint(operands)
+    return bool(is_disabling and any("hook" in word for word in operands))
+
+
+def _settings(judging: Judging, value: str) -> str:
+    if value.lstrip().startswith("{"):
+        return value
+    return read_text(value, judging.cwd) or "\n".join(judging.texts)

@@ -11,7 +11,7 @@ from agent_hooks.shell.syntax import UNKNOWN
 
 from .environment import normal
 from .locations import forms_of, read_text
-from .programs import GATHERERS, MANAGERS, PROJECT_MANAGERS, name_of
+from .programs import ELSEWHERE, GATHERERS, MANAGERS, PROJECT_MANAGERS, name_of
 from .reasons import denial
 
 TYPE_CHECKING = False
@@ -32,7 +32,6 @@ _INDEX = re.compile(
 )
 _TARGET = re.compile(r"-t|--(?:target|prefix|root|user-base)")
 _INTERPRETER_OPTION = re.compile(r"-[pn]|--(?:python|prefix|name)")
-_ELSEWHERE = frozenset("docker podman kubectl ssh".split())
 _ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
 _NAMED_COPY = re.compile(
     r"([\w.-]+)(?:\[[^\]]*\])?\s*@\s*(?:file:|git\+|https?:|[./~])|[^#]*#(?:.*&)?egg=([\w.-]+)"
@@ -140,7 +139,7 @@ def _name_of_copy(judging: Judging, word: str) -> str:
 
 def _is_elsewhere(judging: Judging, words: Sequence[str], at: int) -> bool:
     """Return whether the command names another environment than the gate's."""
-    if name_of(words[0]) in _ELSEWHERE:
+    if name_of(words[0]) in ELSEWHERE:
         return True
     manager, environment = name_of(words[at]), judging.protected.environment
     named = [word for word in words[: at + 1] if "/bin/" in word]

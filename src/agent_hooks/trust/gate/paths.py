@@ -172,12 +172,12 @@ class ProtectedPaths:
         names = set(re.findall(r"[\w.-]+", flat))
         if any(names.issuperset(folder) for folder in self._folder_names) or self.environment.is_computed_in(text):
             return True
-        return any(self._is_taken(path, cwd) for path in self.paths_in(text))
-
-    def _is_taken(self, path: str, cwd: str) -> bool:
-        if "*" in path and any(self.is_own(each) for each in self.globbed(path, cwd)):
-            return True
-        return self.find(path, cwd) == ALL or (len(path) > 2 and self.holds(path, cwd, files=False))
+        return any(
+            self.find(path, cwd) == ALL
+            or (len(path) > 2 and self.holds(path, cwd, files=False))
+            or ("*" in path and any(map(self.is_own, self.globbed(path, cwd))))
+            for path in self.paths_in(text)
+        )
 
     def paths_in(self, text: str) -> list[str]:
         """Return the texts in ``text`` that look like paths with a protected name in them."""

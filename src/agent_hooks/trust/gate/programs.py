@@ -53,6 +53,8 @@ CARRIERS = frozenset(
     nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty screen tmux
     """.split()
 ) | frozenset(programs.WRAPPERS)
+# What they start has files of its own, and coding agents with hooks of their own or none.
+ELSEWHERE = frozenset("docker podman kubectl ssh".split())
 GATHERERS = frozenset("xargs parallel find fd fdfind".split())  # they add arguments to the command that they run
 FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
 MANAGERS = frozenset(
@@ -61,6 +63,11 @@ MANAGERS = frozenset(
     apk port
     """.split()
 )
+CHANGING = REMOVERS | MOVERS | COPIERS | UNPACKERS | WRITERS
+# They run none of their operands.
+PASSIVE = READERS | (CHANGING - EDITORS - CARRIERS)
+# Their options `-i` and `-w` change nothing in place.
+KEEPING = READERS | GATHERERS | CARRIERS | INTERPRETERS | SHELLS | MANAGERS | {"make"}
 # They work on the environment of the project that they are called in.
 PROJECT_MANAGERS = frozenset("uv poetry pdm rye hatch pipenv pixi".split())
 ENDERS = frozenset("pkill killall kill skill".split())  # of processes
@@ -72,7 +79,6 @@ HOSTS = {
     "qwen-code": "qwen",
     "opencode-ai": "opencode",
 }
-CHANGING = REMOVERS | MOVERS | COPIERS | UNPACKERS | WRITERS
 _KNOWN = READERS | SHELLS | INTERPRETERS | CHANGING | FORMATTERS | ENDERS | MANAGERS | HOSTS.keys() | CARRIERS
 # A command without any of these words, a redirection or a protected name changes nothing of ours.
 NOTABLE = (

@@ -14,24 +14,12 @@ from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
 from agent_hooks.trust.command_line import CommandLine
 
+from . import programs
 from .code import names_own_command, reason_against_code
-from .hosts import reason_against_host
 from .locations import read_text
-from .own import is_ours, reason_against_own
+from .own import is_ours, reason_against_host, reason_against_own
 from .parts import mentions_part, part_of
-from .programs import (
-    AWKS,
-    CARRIERS,
-    CHANGING,
-    GATHERERS,
-    INTERPRETERS,
-    MOVERS,
-    READERS,
-    REMOVERS,
-    SHELLS,
-    is_known,
-    name_of,
-)
+from .programs import is_known, name_of
 from .reasons import ALL, denial, first
 from .wiring import reason_against_taking
 from .writing import changes_files, find_arguments, reason_against_finding, reason_against_writing
@@ -164,7 +152,7 @@ class Judging:
     def _judge_unreadable(self, text: str) -> str:
         if names_own_command(text):
             return denial("command", "This command")
-        is_writing = ">" in text or not CHANGING.isdisjoint(re.findall(r"[\w.-]+", text.casefold()))
+        is_writing = ">" in text or not programs.CHANGING.isdisjoint(re.findall(r"[\w.-]+", text.casefold()))
         return denial("unclear") if is_writing and self.protected.is_named_in(text, self.cwd) else ""
 
     def _judge_command(self, command: Command) -> str:
@@ -195,7 +183,7 @@ class Judging:
     def _note_output(self, program: Program) -> None:
         """Note the texts that a program prints, or writes into files."""
         name = program.name
-        if name in _PRINTERS or name == "jq" or name in INTERPRETERS:
+        if name in _PRINTERS or name == "jq" or name in programs.INTERPRETERS:
             known = [word for word in program.operands if UNKNOWN not in word]
             pairs = [pair for word in known for pair in _QUOTED.findall(word) if name not in _PRINTERS]
             quoted = [re.sub(r"""\\(["'\\])""", r"\1", one or other) for one, other in pairs]
@@ -223,7 +211,7 @@ class Judging:
         given = re.sub(r"\\[0nt]", " ", given)
         if self.protected.is_named_in(given, self.cwd):
             return denial("unclear")
-        takes = program.name in REMOVERS or program.name in MOVERS
+        takes = program.name in programs.REMOVERS or program.name in programs.MOVERS
         if not takes or find_arguments(program, command):
             return ""
         return first(self.judge_path(word, whole=True) for word in given.split() if "*" in word)
@@ -235,15 +223,16 @@ class Judging:
         name, operands = program.name, program.operands
         files = [word for word in operands if not word.startswith("-") or word in _STDIN]
         is_fed = any(map(self.is_fed, (*files[:1], *command.sources)))
-        if UNKNOWN in name or ("/" in program.words[0] and self.is_fed(program.words[0])):
+        is_file = "/" in program.words[0] or f"/{program.words[0]}" in self._text
+        if UNKNOWN in name or (is_file and self.is_fed(program.words[0])):
             return True
-        if name in SHELLS:
-            text = command_line(["sh" if name not in CARRIERS else name, *operands])
+        if name in programs.SHELLS:
+            text = command_line(["sh" if name not in programs.CARRIERS else name, *operands])
             is_text_unknown = text is not None and (UNKNOWN in text or program.gathers)
             is_open = text is None and (not files or "-s" in operands or name in ("at", "batch"))
             return is_fed or is_text_unknown or is_open or not _STARTUP_VARIABLES.isdisjoint(self.assigned)
-        if name in INTERPRETERS:
-            is_code = any(map(_INLINE.match, operands)) or name in AWKS
+        if name in programs.INTERPRETERS:
+            is_code = any(map(_INLINE.match, operands)) or name in programs.AWKS
             if is_fed or (not is_code and not files):
                 self._runs_code = name
             return is_code and _RUNNING_CODE.search(" ".join(operands)) is not None
@@ -272,7 +261,7 @@ class Judging:
         if name in ("sed", "gsed"):
             yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
         is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
-        if is_versioning or name in READERS or name in INTERPRETERS:
+        if is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
             return
         for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
             if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN):
@@ -280,9 +269,9 @@ class Judging:
 
     def _judge_code(self, program: Program, command: Command) -> str:
         name, operands = program.name, program.operands
-        if name not in INTERPRETERS:
+        if name not in programs.INTERPRETERS:
             return ""
-        is_inline = name in AWKS or "eval" in operands or any(map(_INLINE.match, operands))
+        is_inline = name in programs.AWKS or "eval" in operands or any(map(_INLINE.match, operands))
         code = "" if is_inline else command.body
         if is_inline or any(UNKNOWN in word for word in operands):
             code += "\n".join(word for word in operands if any(mark in word for mark in " (;=\n>") or UNKNOWN in word)
@@ -334,12 +323,12 @@ class Judging:
 def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]:
     """Return the programs that a simple command may run in the end."""
     name = name_of(words[0])
-    own = Program(_module(words[1:]) or words if name in INTERPRETERS else words, gathers=gathers)
-    if name not in CARRIERS and name not in GATHERERS:
+    own = Program(_module(words[1:]) or words if name in programs.INTERPRETERS else words, gathers=gathers)
+    if name not in programs.CARRIERS and name not in programs.GATHERERS:
         return [own]
-    gathers = gathers or name in GATHERERS
+    gathers = gathers or name in programs.GATHERERS
     start = command_start([name, *words[1:]])
-    if not start and name not in GATHERERS:
+    if not start and name not in programs.GATHERERS:
         start = next((at for at, word in enumerate(words[1:], 1) if is_known(word)), 0)
     found = programs_of(words[start:], gathers=gathers) if start and words[start:] else [own]
     return [own, *found] if name == "script" else found

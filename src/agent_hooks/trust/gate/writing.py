@@ -7,28 +7,12 @@ import re
 from itertools import pairwise, takewhile
 
 from agent_hooks.shell.syntax import UNKNOWN
-from agent_hooks.system.paths import expanded
+from agent_hooks.system.paths import expanded, is_below
 from agent_hooks.trust.command_line import CommandLine
 
+from . import programs
 from .locations import forms_of, read_text
-from .programs import (
-    AWKS,
-    CARRIERS,
-    CHANGING,
-    COPIERS,
-    FORMATTERS,
-    GATHERERS,
-    INTERPRETERS,
-    LINKERS,
-    MANAGERS,
-    MOVERS,
-    READERS,
-    REMOVERS,
-    SHELLS,
-    TARS,
-    UNPACKERS,
-    name_of,
-)
+from .programs import name_of
 from .reasons import denial, first
 
 TYPE_CHECKING = False
@@ -62,15 +46,13 @@ _TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
 _IN_PLACE = re.compile(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
 _IN_PLACE_OF = {
     "sed": re.compile(r"-[nErsuz]*i|--in-place"),
-    **dict.fromkeys(AWKS, re.compile(r"-?i?inplace$")),
+    **dict.fromkeys(programs.AWKS, re.compile(r"-?i?inplace$")),
     **dict.fromkeys(("perl", "ruby"), re.compile(r"-[A-Za-z0-9]*i")),
 }
 _FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
 _ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
 _FINDERS = frozenset(("find", "fd", "fdfind"))
 _FILTERS = frozenset("uniq xxd objcopy convert magick".split())  # they write the last of two operands or more
-# Their options for changes in place mean something else.
-_KEEPING = READERS | GATHERERS | CARRIERS | INTERPRETERS | SHELLS | MANAGERS | {"make"}
 _GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index reset".split())
 _CLEANS_ALL = re.compile(r"\s-[a-z]*[xX]")  # ignored files too, as environments are
 _IS_TRIED = re.compile(r"\s(?:-[a-zA-Z]*n|--dry-run)")
@@ -82,16 +64,16 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     files = _files_of(name, operands)
     if name == "git" or (name in _CLONERS and "clone" in operands):
         return _against_git(judging, operands, command)
-    is_packing = name == "zip" or (name in TARS and not _EXTRACTING.search(" ".join(operands)))
-    if name in REMOVERS or (is_packing and any(map(_TAKES_PACKED.fullmatch, operands))):
+    is_packing = name == "zip" or (name in programs.TARS and not _EXTRACTING.search(" ".join(operands)))
+    if name in programs.REMOVERS or (is_packing and any(map(_TAKES_PACKED.fullmatch, operands))):
         return first(judging.judge_path(path, whole=True) for path in files)
     if is_packing:
         return ""
-    if name in MOVERS or name in COPIERS:
+    if name in programs.MOVERS or name in programs.COPIERS:
         return _against_copy(judging, name, operands, files)
     if name in ("patch", "apply_patch"):
         return first(map(judging.judge_path, files)) or _against_patch(judging, files, operands, command)
-    if name in UNPACKERS or name in _DOWNLOADERS:
+    if name in programs.UNPACKERS or name in _DOWNLOADERS:
         return _against_placing(judging, name, operands, files)
     if name in ("chmod", "chown"):
         takes = any(map(_LOCKING_MODE.fullmatch, operands[:2] if operands[:1] != ["-R"] else operands[1:2]))
@@ -101,7 +83,7 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     elif not changes_files(name, operands):
         files = []
     written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
-    written += _outputs_of(operands) if name not in READERS or name == "sed" else []
+    written += _outputs_of(operands) if name not in programs.READERS or name == "sed" else []
     return first(map(judging.judge_path, (*files, *written)))
 
 
@@ -126,15 +108,15 @@ def _outputs_of(operands: Sequence[str]) -> list[str]:
 
 def changes_files(name: str, operands: Sequence[str]) -> bool:
     """Whether a program writes the files in its arguments."""
-    if name in CHANGING:
+    if name in programs.CHANGING:
         return True
     if not _ONLY_CHECKS.isdisjoint(operands):
         return False
     if option := _IN_PLACE_OF.get(name):
         return any(map(option.match, operands))
     subcommand = next((word for word in operands if not word.startswith("-")), "")
-    is_formatting = name in FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
-    return is_formatting and name not in _KEEPING
+    is_formatting = name in programs.FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
+    return is_formatting and name not in programs.KEEPING
 
 
 def _against_unseen(judging: Judging, folder: str) -> str:
@@ -146,7 +128,7 @@ def _against_unseen(judging: Judging, folder: str) -> str:
 
 def _against_placing(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
     """Judge the files of an archive or a server, which have names of their own, by the folders they are put in."""
-    if name in TARS and _TO_ANYWHERE.search(" ".join(operands)):
+    if name in programs.TARS and _TO_ANYWHERE.search(" ".join(operands)):
         return denial("folder", judging.protected.environment.prefix)
     names: list[str] = []
     if name in _DOWNLOADERS:
@@ -161,7 +143,7 @@ def _against_placing(judging: Judging, name: str, operands: Sequence[str], files
 def reason_against_finding(judging: Judging, program: Program, command: Command) -> str:
     """Judge the removal of files that ``find`` or ``fd`` finds, by its patterns, or else by its folders."""
     found = find_arguments(program, command)
-    takes = program.gathers and program.name in REMOVERS | MOVERS
+    takes = program.gathers and program.name in programs.REMOVERS | programs.MOVERS
     if not found or not (takes or (program.name == "find" and "-delete" in program.operands)):
         return ""
     starts = list(takewhile(lambda word: not word.startswith(("-", "(", "!")), found)) or ["."]
@@ -184,7 +166,10 @@ def reason_against_finding(judging: Judging, program: Program, command: Command)
         return first(judging.judge_path(os.path.join(start, each)) for start in starts for each in patterns)
     if "-empty" in found and not any(start.startswith((".claude", "/")) for start in starts):
         return ""
-    return first(judging.judge_path(start, whole=True, files=False) for start in starts)
+    return first(
+        judging.judge_path(start, whole=True, files=not is_below(judging.cwd, judging.place_of(start)))
+        for start in starts
+    )
 
 
 def find_arguments(program: Program, command: Command) -> Sequence[str]:
@@ -241,9 +226,9 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
             target = found[1] or after
     sources = [path for path in files if path != target] if target else files[:-1]
     target = target or (files[-1] if len(files) > 1 else "")
-    if name in LINKERS and (reason := _against_link(judging, sources or files, target, operands)):
+    if name in programs.LINKERS and (reason := _against_link(judging, sources or files, target, operands)):
         return reason
-    if name in MOVERS and (reason := first(judging.judge_path(path, whole=True) for path in sources)):
+    if name in programs.MOVERS and (reason := first(judging.judge_path(path, whole=True) for path in sources)):
         return reason
     if not target or _REMOTE.match(target):
         return ""
@@ -276,7 +261,7 @@ def _against_link(judging: Judging, sources: Sequence[str], target: str, operand
     if is_symbolic and len(sources) == 1 and target:
         judging.links[place] = os.path.join(os.path.dirname(place), expanded(sources[0]))
     is_replaced = os.path.islink(place) or any(re.fullmatch(r"-[A-Za-z]*[nT][A-Za-z]*", word) for word in operands)
-    return judging.judge_environment(target) if target and is_replaced else ""
+    return judging.judge_path(target, whole=True) if target and is_replaced else ""
 
 
 def _against_patch(judging: Judging, files: Iterable[str], operands: Sequence[str], command: Command) -> str:
