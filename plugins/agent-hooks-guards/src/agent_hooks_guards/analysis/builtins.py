@@ -47,7 +47,7 @@ def _declare(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
         known = [state.functions[name] for name in names or state.functions if name in state.functions]
         if not known:
             return None
-        return Data("".join(f"{each.definition}\n" for each in known))
+        return Data("".join(f"{definition}\n" for *_, definition in known))
     if "p" in flags:
         shown = [(name, state.value(name)) for name in (command.argv[at] for at in operands)]
         return (

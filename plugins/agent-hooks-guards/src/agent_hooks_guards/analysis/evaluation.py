@@ -13,7 +13,6 @@ from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from .running import program
-from .state import Defined, State
 from .word_values import FIRST_DESCRIPTOR, WordValues, is_socket, parser
 
 TYPE_CHECKING = False
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .state import Frame
+    from .state import Frame, State
 
 
 _MAX_STEPS = 1_500
@@ -222,7 +221,7 @@ class Evaluation(WordValues):
         return None
 
     def _function(self, node: syntax.Function, frame: Frame, _wants: bool) -> Data:
-        frame.state.functions[node.name] = Defined(node.body, frame.text, frame.text[node.start : node.end])
+        frame.state.functions[node.name] = (node.body, frame.text, frame.text[node.start : node.end])
         return NOTHING
 
     def _coprocess(self, node: syntax.Coprocess, frame: Frame, _wants: bool) -> Data:
@@ -361,17 +360,10 @@ def _any_of(results: list[Data]) -> Data:
     return Data(texts.pop() if len(texts) == 1 else UNKNOWN, labels)
 
 
+_KINDS = (
+    *(syntax.Simple, syntax.Sequence, syntax.Pipeline, syntax.Group, syntax.If, syntax.Case, syntax.For, syntax.While),
+    *(syntax.Function, syntax.Coprocess, syntax.Test, syntax.Unreadable),
+)
 _NODES: dict[type, Callable[[Evaluation, Any, Frame, bool], Data]] = {
-    syntax.Simple: Evaluation._simple,
-    syntax.Sequence: Evaluation._sequence,
-    syntax.Pipeline: Evaluation._pipeline,
-    syntax.Group: Evaluation._group,
-    syntax.If: Evaluation._if,
-    syntax.Case: Evaluation._case,
-    syntax.For: Evaluation._for,
-    syntax.While: Evaluation._while,
-    syntax.Function: Evaluation._function,
-    syntax.Coprocess: Evaluation._coprocess,
-    syntax.Test: Evaluation._test,
-    syntax.Unreadable: Evaluation._unreadable,
+    kind: getattr(Evaluation, f"_{kind.__name__.lower()}") for kind in _KINDS
 }

@@ -110,9 +110,9 @@ def _run_program(walk: Evaluation, command: Command, frame: Frame, *, wants: boo
 
 
 def _call_function(walk: Evaluation, name: str, command: Command, frame: Frame, *, wants: bool) -> Data:
-    defined = frame.state.functions[name]
+    body, text, _ = frame.state.functions[name]
     # The id tells functions of the same name apart.
-    mark = f"{name} {id(defined)}"
+    mark = f"{name} {id(body)}"
     given = [argument(command, at) for at in range(1, len(command.argv))]
     if mark in frame.running:
         before = walk.given[mark]
@@ -126,13 +126,13 @@ def _call_function(walk: Evaluation, name: str, command: Command, frame: Frame, 
     inside = frame.copy()
     inside.running = (*frame.running, mark)
     inside.stdin = command.stdin
-    inside.text = defined.text
+    inside.text = text
     state = frame.state
     outside = state.positional
     before, walk.given[mark] = walk.given.get(mark, []), given
     state.positional = given
     try:
-        return walk.run(defined.body, inside, wants=wants)
+        return walk.run(body, inside, wants=wants)
     finally:
         state.positional, walk.given[mark] = outside, before
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     # By index or key, as bash shows them.
     Array = dict[str, Data]
     Last = tuple[list[str], dict[int, frozenset[str]]]
+    # The body of a function, the text it was parsed from, and the definition, its own part of that text.
+    Defined = tuple[Node, str, str]
 
 # The most possible values of a variable or a file; with more it is unknown.
 _MAX_ALTERNATIVES = 4
@@ -52,17 +54,6 @@ _GIVEN = {
 
 # Their inner commands run in the current shell.
 _IN_THIS_SHELL = frozenset(("eval", "source", ".", "command", "builtin", "exec", "time", "noglob", "nocorrect", "trap"))
-
-
-class Defined:
-    """A function: its body, the text it was parsed from, and ``definition``, its own part of that text."""
-
-    __slots__ = ("body", "definition", "text")
-
-    def __init__(self, body: Node, text: str, definition: str) -> None:
-        self.body = body
-        self.text = text
-        self.definition = definition
 
 
 class State:

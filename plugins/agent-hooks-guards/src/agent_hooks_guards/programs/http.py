@@ -26,7 +26,7 @@ from agent_hooks_guards.places.credentials import (
 )
 
 from .effects import COMES, PRIVATE, PRIVATE_STORES, STREAMS, inside, last_name, url_of
-from .transfers import arrive, is_away, transfer
+from .transfers import arrive, transfer
 from .unwrapping import alias, argument
 
 TYPE_CHECKING = False
@@ -90,18 +90,17 @@ class Request:
         else:
             self.sources.append(word)
 
+    def given(self, *roles: str) -> list[tuple[str, int]]:
+        """Return the values of the options with some roles, and their positions."""
+        return [each for role in roles for each in self.noting.options.values(self.roles.get(role, ""))]
+
     def values(self, role: str) -> list[str]:
         """Return the values of the options with a role."""
-        return self.noting.values(self.roles[role]) if role in self.roles else []
-
-    def places(self, *roles: str) -> list[int]:
-        """Return the positions of the values of the options with some roles."""
-        given = [self.roles[role] for role in roles if role in self.roles]
-        return [at for names in given for _, at in self.noting.options.values(names)]
+        return [value for value, _ in self.given(role)]
 
     def has(self, role: str) -> bool:
         """Whether an option with a role is given."""
-        return role in self.roles and self.noting.options.has(self.roles[role])
+        return self.noting.options.has(self.roles.get(role, ""))
 
     def gather(self) -> None:
         """Note the method, the body and the credentials."""
@@ -124,17 +123,15 @@ class Request:
                 self.source(value)
         for value in self.values("variables"):
             self.labels |= variable_labels(value[1:].partition("=")[0]) if value[:1] == "%" else NO_LABELS
-        argv = self.noting.command.argv
-        for at, value in zip(self.places("headers"), self.values("headers"), strict=True):
+        for value, at in self.given("headers"):
             if value.startswith("@"):
                 self.sends = True
                 self.source(value[1:])
             elif is_login_header(value.partition(":")[0]):
                 self.credentials.append(at)
-        self.credentials += self.places("logins", "cookies")
-        self.kept += self.places("kept", "proxies")
-        if "--aws-sigv4" in argv:  # signs with it
-            self.kept += self.places("logins")
+        self.credentials += [at for _, at in self.given("logins", "cookies")]
+        signs = ["logins"] if "--aws-sigv4" in self.noting.command.argv else []
+        self.kept += [at for _, at in self.given("kept", "proxies", *signs)]
 
     def note(self, urls: Iterable[str]) -> None:
         """Note the request to each of ``urls``."""
@@ -275,13 +272,8 @@ def objects(noting: Noting) -> None:
     elif action in _COPIES:
         words += ["./"] if action == "get" and len(words) == 1 else []
         recursive = action in ("sync", "rsync") or options.has("--recursive|-r|-R")
-        transfer(noting, words, recursive=recursive)
-        deletes = recursive and options.has("--delete|-d|--delete-unmatched-destination-objects")
-        deleted = words[-1:] if deletes and len(words) > 1 else []
-        deleted += words[:-1] if action in ("mv", "move") else []
-        for path in deleted:
-            if not is_away(path):
-                noting.file("delete", path, recursive=recursive)
+        mirrors = recursive and options.has("--delete|-d|--delete-unmatched-destination-objects")
+        transfer(noting, words, recursive=recursive, moves=action in ("mv", "move"), mirrors=mirrors)
 
 
 def forge(noting: Noting) -> None:

@@ -219,20 +219,13 @@ def make(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def gdb(command: Command, options: Options) -> list[Inner]:
-    """``gdb -ex 'shell line'``, ``lldb -o``, and the program that is debugged."""
+def gdb(command: Command, _options: Options) -> list[Inner]:
+    """``gdb -ex 'shell line'``, ``lldb -o``, and the same on stdin."""
     names = "-ex|-iex|-eval-command|-init-eval-command|-o|-O|-k|--one-line|--one-line-before-file|--one-line-on-crash"
     given = values(command, names)
     if command.stdin is not None:
         given += [Data(line, command.stdin.labels) for line in command.stdin.text.splitlines()]
-    found = [inner for data in given for inner in _command_of_gdb(data)]
-    for path, _ in options.values("-x|-command|-ix|-init-command"):
-        found.append(Inner(language="python" if path.endswith(".py") else "gdb", path=path, label="gdb"))
-    for mark in ("-args", "--args", "--"):
-        if mark in command.argv:
-            places = list(range(command.argv.index(mark) + 1, len(command.argv)))
-            return [*found, texts(items(command, places), "gdb")] if places else found
-    return found
+    return [inner for data in given for inner in _command_of_gdb(data)]
 
 
 def _command_of_gdb(data: Data) -> list[Inner]:

@@ -255,11 +255,6 @@ def _found(printing: Printing) -> Data:
     return printing.text("".join(path + end for path in paths))
 
 
-def _wget(printing: Printing) -> Data:
-    target = printing.options.value("-O|--output-document")
-    return Data(UNKNOWN, frozenset((NETWORK,))) if target in OUTPUTS else NOTHING
-
-
 def _dd(printing: Printing) -> Data:
     options = printing.options
     if (options.value("of") or "-") not in OUTPUTS:
@@ -318,15 +313,16 @@ def _git(printing: Printing) -> Data:
     return Data(UNKNOWN, stdin.labels) if reads and stdin is not None else ANYTHING
 
 
-def _curl(printing: Printing) -> Data:
-    options = printing.options
+def _response(printing: Printing) -> Data:
+    """``curl``, ``wget``: what comes, unless the options with these roles put it into files."""
+    options, roles = printing.options, declarations().get(printing.command.name)["request"]
     words = [*printing.words, *(value for value, _ in options.values("--url"))]
     files = [word[len("file://") :].removeprefix("localhost") for word in words if word.startswith("file://")]
     if files and len(files) == len(words):
         return printing.content(files)
-    targets = [value for value, _ in options.values("-o|--output")]
-    is_written = bool(targets) and OUTPUTS.isdisjoint(targets) and len(targets) >= len(words)
-    if is_written or options.has("-O|--remote-name|--remote-name-all"):
+    targets = [value for value, _ in options.values(roles["output"])]
+    is_named = roles["named"] == "always" or options.has(roles["named"])
+    if OUTPUTS.isdisjoint(targets) and (is_named or len(targets) >= max(len(words), 1)):
         return ANYTHING if options.has("-w|--write-out|-v|--verbose|-i|--include") else NOTHING
     return Data(UNKNOWN, frozenset((NETWORK,)))
 
@@ -370,8 +366,7 @@ _KINDS: dict[str, Callable[[Printing], Data]] = {
     "translated": _translated,
     "base": _decoded,
     "dump": _undumped,
-    "curl": _curl,
-    "wget": _wget,
+    "response": _response,
     "dd": _dd,
     "git": _git,
 }

@@ -11,7 +11,7 @@ from .unwrapping import MOST_RUNS, MOST_WORDS, argument, items, joined, quoted, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_hooks_guards.model.actions import Command, Inner
     from agent_hooks_guards.model.options import Options
@@ -36,7 +36,6 @@ _MAX_NAMES = 16
 # The beginning of a path that stands for any folders.
 _BEGINNING = re.compile(r"^(?:[*.]{1,2}/)+(?=.)")
 _CLASS = re.compile(r"\\.")  # of a regular expression
-_FD_MARKS = ("{}", "{/}", "{//}", "{.}", "{/.}")
 _LISTS = frozenset((":::", ":::+", "::::", "::::+"))
 _MARKS = ("{}", "{.}", "{/}", "{//}", "{/.}")
 
@@ -174,7 +173,8 @@ def find(command: Command, options: Options) -> list[Inner]:
             else:
                 paths = [start.text] if is_whole else reach.below(start.text)
             for path in paths:
-                inner = _filled(command, arguments, Data(path, start.labels), label)
+                item = Data(path, start.labels)
+                inner = texts([_put(each, _MARKS, item) for each in items(command, arguments)], label)
                 inner.cwd = inside(start.text) if name.endswith("dir") else None
                 found.append(inner)
     return found
@@ -186,18 +186,6 @@ def _behind(argv: list[str], first: int) -> list[int]:
     while at < len(argv) and argv[at] != ";" and not (argv[at] == "+" and argv[at - 1] == "{}"):
         at += 1
     return list(range(first, at))
-
-
-def _filled(command: Command, places: list[int], item: Data, label: str) -> Inner:
-    """Return the arguments at ``places`` with ``item`` in the place of ``{}`` and its like."""
-    made = []
-    for at in places:
-        data = argument(command, at)
-        text = data.text
-        for mark in _FD_MARKS:
-            text = text.replace(mark, item.text)
-        made.append(Data(text, data.labels | item.labels) if text != data.text else data)
-    return texts(made, label)
 
 
 def fd(command: Command, options: Options) -> list[Inner]:
@@ -214,7 +202,8 @@ def fd(command: Command, options: Options) -> list[Inner]:
         name = f"*.{extension}" if extension else _glob_of_fd(operands[0].text if operands else "", options)
         for folder in (operands[1:] or [Data(".")])[:MOST_RUNS] if places else ():
             path = inside(inside(folder.text), name) if name else inside(folder.text)
-            inner = _filled(command, places, Data(path, folder.labels), "fd -x")
+            item = Data(path, folder.labels)
+            inner = texts([_put(each, _MARKS, item) for each in items(command, places)], "fd -x")
             if inner.argv == [argv[place] for place in places]:
                 inner.argv = [*inner.argv, path]
             found.append(inner)
@@ -248,7 +237,7 @@ def xargs(command: Command, options: Options) -> list[Inner]:
     given = _items(data.text, options, by_line=bool(mark) or by_line)
     single = [*given[:MOST_RUNS], *([UNKNOWN] if len(given) > MOST_RUNS else [])]
     if mark:
-        runs = [[_put(each, mark, Data(item, data.labels)) for each in own] for item in single]
+        runs = [[_put(each, (mark,), Data(item, data.labels)) for each in own] for item in single]
     elif one_by_one:
         runs = [own + [Data(each, data.labels) for each in (split(item) if by_line else [item])] for item in single]
     else:
@@ -259,8 +248,12 @@ def xargs(command: Command, options: Options) -> list[Inner]:
     return found
 
 
-def _put(data: Data, mark: str, item: Data) -> Data:
-    return Data(data.text.replace(mark, item.text), data.labels | item.labels) if mark in data.text else data
+def _put(data: Data, marks: Iterable[str], item: Data) -> Data:
+    """Return ``data`` with ``item`` in the place of the ``marks``."""
+    text = data.text
+    for mark in marks:
+        text = text.replace(mark, item.text)
+    return Data(text, data.labels | item.labels) if text != data.text else data
 
 
 def _items(text: str, options: Options, *, by_line: bool) -> list[str]:

@@ -98,8 +98,11 @@ def arrive(noting: Noting, source: str, target: str, labels: frozenset[str], *, 
     noting.file("write", target, recursive=recursive and not is_file, labels=labels)
 
 
-def transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
-    """Note files that go from all ``words`` but the last to the last; each may be here or on another machine."""
+def transfer(noting: Noting, words: list[str], *, recursive: bool, moves: bool = False, mirrors: bool = False) -> None:
+    """Note files that go from all ``words`` but the last to the last; each may be here or on another machine.
+
+    ``moves``: the sources are deleted; ``mirrors``: files of the target that no source has are.
+    """
     if len(words) < 2:
         return
     *sources, target = words
@@ -113,11 +116,13 @@ def transfer(noting: Noting, words: list[str], *, recursive: bool) -> None:
         labels = noting.command.labels_of() | (noting.input_labels if "-" in local else NO_LABELS)
         noting.send(_url(target), labels=labels)
         noting.effects[-1].files = tuple([noting.path(word) for word in local if word not in STREAMS])
-        return
-    for word in away:
-        arrive(noting, word, target, COMES, recursive=recursive)
-    if local:
-        noting.file("write", target, recursive=recursive, sources=tuple(local))
+    else:
+        for word in away:
+            arrive(noting, word, target, COMES, recursive=recursive)
+        if local:
+            noting.file("write", target, recursive=recursive, sources=tuple(local))
+    for word in [*(local if moves else []), *([target] if mirrors and not is_away(target) else [])]:
+        noting.file("delete", word, recursive=recursive)
 
 
 def is_away(word: str) -> bool:
@@ -134,14 +139,9 @@ def scp(noting: Noting) -> None:
 def rsync(noting: Noting) -> None:
     """Note the files that ``rsync`` copies and deletes."""
     options = noting.options
-    words = noting.operands()
     if not options.has("-n|--dry-run|--list-only"):
-        transfer(noting, words, recursive=True)
-        deleted = words[:-1] if options.has("--remove-source-files") else []
-        deleted += words[-1:] if len(words) > 1 and options.has("--delete*|--del") else []
-        for word in deleted:
-            if not is_remote(word):
-                noting.file("delete", word, recursive=True)
+        mirrors, moves = options.has("--delete*|--del"), options.has("--remove-source-files")
+        transfer(noting, noting.operands(), recursive=True, moves=moves, mirrors=mirrors)
 
 
 def ftp(noting: Noting) -> None:
@@ -175,19 +175,17 @@ def _note_script(noting: Noting, address: str, text: str) -> None:
 def rclone(noting: Noting) -> None:
     """Note the files that ``rclone`` copies and deletes."""
     action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
-    deleted: list[str] = []
     if noting.options.has("-n|--dry-run"):
         return
     if action in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
-        transfer(noting, words[:2], recursive=True)
-        deleted = words[:1] if action in ("move", "moveto") else words[1:2] if action == "sync" else []
+        moves = action in ("move", "moveto")
+        transfer(noting, words[:2], recursive=True, moves=moves, mirrors=action == "sync")
     elif action in ("delete", "purge", "deletefile", "rmdirs"):
-        deleted = words[:2]
+        for word in words[:2]:
+            if not is_remote(word):
+                noting.file("delete", word, recursive=True)
     elif action == "rcat" and words:
         noting.connect(_url(words[0]))
-    for word in deleted:
-        if not is_remote(word):
-            noting.file("delete", word, recursive=True)
 
 
 def copy_key(noting: Noting) -> None:
