@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.values import ANYTHING, INPUT, NO_LABELS, NOTHING, PROCESSES, UNKNOWN, Data, Unset
-from agent_hooks_guards.programs.unwrapping import joined, quoted
+from agent_hooks_guards.programs.inner import joined, quoted
 
 # Lines of an array that `mapfile` keeps, and calls of its callback.
 _MAX_LINES = 256

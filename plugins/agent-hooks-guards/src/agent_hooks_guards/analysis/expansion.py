@@ -5,14 +5,14 @@ Globs stay, except for those that match a single text: ``chow[n]`` is ``chown``.
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from agent_hooks.shell.syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
-from agent_hooks_guards.programs.unwrapping import joined, quoted
+from agent_hooks_guards.programs.inner import joined, quoted
 
-from .braces import expand_braces
 from .state import next_index
 
 TYPE_CHECKING = False
@@ -34,6 +34,11 @@ _MAX_TEXT = 65_536
 _MAX_FIELDS = 4_096
 # The most ways to match a text that a pattern may have.
 _MAX_WAYS = 20_000_000
+_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
+_MAX_WORDS = 64
+_LONGEST_BRACED = 4096  # characters
+_PART = 0xF0000
+_PARTS = re.compile("([\U000f0000-\U000fffff])")
 # Between the fields of "$@"; compared by identity.
 _BREAK: Piece = ("", NO_LABELS, True)
 
@@ -89,7 +94,7 @@ def value(word: Word, state: State, substitute: Substitute) -> Data:
 
 def _expanded(word: Word, state: State, substitute: Substitute) -> Iterator[tuple[str, frozenset[str]]]:
     has_brace = any(type(part) is Bare and "{" in part.text for part in word)
-    for each in expand_braces(word) if has_brace else (word,):
+    for each in _expand_braces(word) if has_brace else (word,):
         yield from _fields(_pieces(each, state, substitute, splits=True), state.value("IFS").text)
 
 
@@ -232,16 +237,9 @@ def _index(part: Parameter, state: State, substitute: Substitute) -> str:
 def _array(part: Parameter, state: State, substitute: Substitute) -> list[Data]:
     items = state.array(part.name)
     if part.operator == ":":
-        numbers = _numbers(part, state, substitute)
-        if None in numbers:
-            return items
-        first = numbers[0] or 0
-        if part.name in ("@", "*"):
-            items = [Data(state.name), *items]
-        if first < 0:
-            first = max(len(items) + first, 0)
-        last = first + (numbers[1] or 0) if len(numbers) > 1 else None
-        return items[first:last]
+        items = [Data(state.name), *items] if part.name in ("@", "*") else items
+        bounds = _bounds(part, len(items), state, substitute)
+        return items[bounds] if bounds else items
     if part.operator == "keys":
         return [Data(at) for at in state.elements(part.name)]
     if part.operator in ("@K", "@k"):
@@ -252,10 +250,15 @@ def _array(part: Parameter, state: State, substitute: Substitute) -> list[Data]:
     return items
 
 
-def _numbers(part: Parameter, state: State, substitute: Substitute) -> list[int | None]:
-    """Return the offset and the length of ``${name:offset:length}``."""
+def _bounds(part: Parameter, size: int, state: State, substitute: Substitute) -> slice | None:
+    """Return the part that ``${name:offset:length}`` is of an array or text of ``size``; None if unknown."""
     texts = [value(word, state, substitute).text.strip() for word in part.arguments]
-    return [int(text) if _SIGNED.fullmatch(text) else arithmetic(text, state, substitute) for text in texts]
+    numbers = [int(text) if _SIGNED.fullmatch(text) else arithmetic(text, state, substitute) for text in texts]
+    if None in numbers:
+        return None
+    first, length = (*numbers, None, None)[:2]
+    first = max(first + size, 0) if first and first < 0 else first or 0
+    return slice(first, length if length is None or length < 0 else first + length)
 
 
 def _with_operator(part: Parameter, state: State, substitute: Substitute) -> Data:
@@ -269,13 +272,8 @@ def _with_operator(part: Parameter, state: State, substitute: Substitute) -> Dat
         return Data(" ".join(sorted(each for each in (*state.variables, *state.arrays) if each.startswith(name))))
     data = _plain(part, state, substitute)
     if operator == ":":
-        numbers = _numbers(part, state, substitute)
-        if not data.is_known or None in numbers:
-            return Data(UNKNOWN, data.labels)
-        first = (numbers[0] or 0) + (len(data.text) if (numbers[0] or 0) < 0 else 0)
-        length = numbers[1] if len(numbers) > 1 else None
-        last = length if length is None or length < 0 else max(first, 0) + length
-        return Data(data.text[max(first, 0) : last], data.labels)
+        bounds = _bounds(part, len(data.text), state, substitute)
+        return Data(data.text[bounds] if bounds and data.is_known else UNKNOWN, data.labels)
     if operator == "@P":
         return expanded(data.text, state, substitute) if data.is_known else data
     return _operated(part, data, state, substitute) if operator else data
@@ -389,3 +387,56 @@ def _pattern(glob: str) -> str:
 
     # Without the mark of the end, two characters.
     return translate(_ESCAPED.sub(r"[\1]", glob).replace("[^", "[!"))[:-2]
+
+
+def _expand_braces(word: Word) -> list[Word]:
+    """Return the words that ``word`` expands to."""
+    if len(word) > _LONGEST_BRACED:
+        raise TooMuchError
+    # In the text that is expanded, a character stands for each part that is quoted or expanded later.
+    waiting = ["".join(part.text if type(part) is Bare else chr(_PART + at) for at, part in enumerate(word))]
+    done: list[str] = []
+    while waiting and len(done) + len(waiting) <= _MAX_WORDS:
+        text = waiting.pop(0)
+        made = _first_brace(text)
+        if made is None:
+            done.append(text)
+        elif len(text) > _LONGEST_BRACED:
+            raise TooMuchError
+        else:
+            waiting = made + waiting
+    return [
+        [word[ord(run) - _PART] if _PARTS.match(run) else Bare(run) for run in _PARTS.split(text) if run]
+        for text in done + waiting
+    ]
+
+
+def _first_brace(text: str) -> list[str] | None:
+    """Return the expansions of the first brace expression; None if there is none."""
+    open_braces: list[list[int]] = []  # each with the commas in it
+    closed: dict[int, tuple[list[int], int]] = {}
+    for at, char in enumerate(text):
+        if char == "{":
+            open_braces.append([at])
+        elif char == "," and open_braces:
+            open_braces[-1].append(at)
+        elif char == "}" and open_braces:
+            commas = open_braces.pop()
+            closed[commas[0]] = commas, at
+    for start, (commas, end) in sorted(closed.items()):
+        inside = [text[a + 1 : b] for a, b in itertools.pairwise([*commas, end])]
+        match = _RANGE.fullmatch(inside[0])
+        if len(inside) == 1 and match and match[1].isalpha() == match[2].isalpha():
+            inside = _range(*match.groups())
+        elif len(inside) == 1:
+            continue
+        return [text[:start] + each + text[end + 1 :] for each in inside]
+    return None
+
+
+def _range(first: str, last: str, step: str | None) -> list[str]:
+    is_number = not first.isalpha()
+    a, b = (int(first), int(last)) if is_number else (ord(first), ord(last))
+    by = max(abs(int(step or 1)), 1) * (1 if a <= b else -1)
+    numbers = list(range(a, b + (1 if by > 0 else -1), by))[:_MAX_WORDS]
+    return [str(number) if is_number else chr(number) for number in numbers]

@@ -8,8 +8,7 @@ from agent_hooks_guards.model.actions import Command, Doubt, Effect, Inner, TooM
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import ANYTHING, INPUT, NO_LABELS, NOTHING, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import private
-from agent_hooks_guards.programs.inner import inner
-from agent_hooks_guards.programs.unwrapping import argument
+from agent_hooks_guards.programs.inner import argument, inner
 
 from .builtins import BUILTINS
 from .command_effects import COPY_OF, note_effects, on_this_machine, printed_by

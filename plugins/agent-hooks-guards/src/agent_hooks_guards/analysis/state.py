@@ -6,7 +6,7 @@ from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.values import ANYTHING, NO_LABELS, NOTHING, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import variable_labels
 from agent_hooks_guards.places.paths import Simplified
-from agent_hooks_guards.programs.unwrapping import joined
+from agent_hooks_guards.programs.inner import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ runs, where the keys below cannot say it.
 ``request``: the options of an HTTP client, by roles: see ``programs/http.py``.
 ``prints``: the kind of its standard output; a table of kinds, each with the starts of the argument lists that print it.
 
-A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on) or ``-o|--output`` (the
-values of these options, which therefore need no entry in ``options``).
+A selector is ``*`` (all operands), ``2`` (the second one), ``2+`` (from the second one on), ``-o|--output`` (the
+values of these options, which therefore need no entry in ``options``) or ``of`` (of ``of=file``).
 
 An alternative of ``runs`` is a language or one of the names below, and a selector, ``each`` (every operand), ``file``
 (the first operand is a script; with options behind it, their values are), ``--`` (the arguments after it), a token (the

@@ -227,6 +227,7 @@ def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Callable[[Noting
     return functions, touching
 
 
+@lru_cache(maxsize=4096)
 def handlers(name: str, subcommand: tuple[str, ...], key: str) -> tuple[list[Any], tuple[Entry, ...]]:
     """Return the functions that the declarations of a program name under ``key``, and these declarations."""
     entries = declarations().holding(name, subcommand)
@@ -250,7 +251,7 @@ def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: lis
     override = "read" if "looks" in entry and options.has(entry["looks"]) else override
     sources: list[str] = []
     for kind, selector in files:
-        is_operand = selector[0] != "-"
+        is_operand = selector[0] in "*123456789"
         words = [argv[at] for at in select(selector, operands)] if is_operand else noting.values(selector)
         kind = override or kind if is_operand else kind
         for word in words:

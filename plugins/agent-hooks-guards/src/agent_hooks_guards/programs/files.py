@@ -72,14 +72,6 @@ def link(noting: Noting) -> None:
         noting.file("write", name, sources=(target,))
 
 
-def dd(noting: Noting) -> None:
-    """Note the effects of ``dd``."""
-    source = noting.options.value("if") or ""
-    noting.file("read", source)
-    labels = NO_LABELS if source else noting.input_labels
-    noting.file("write", noting.options.value("of") or "", labels=labels, sources=(source,))
-
-
 def split_file(noting: Noting) -> None:
     """Note the effects of ``split``."""
     source, target, *_ = (*noting.operands(), "", "")

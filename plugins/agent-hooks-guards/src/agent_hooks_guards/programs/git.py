@@ -11,7 +11,7 @@ from agent_hooks_guards.places.credentials import as_login, in_address, is_carri
 
 from .effects import COMES, is_remote, last_name, url_in
 from .files import move
-from .unwrapping import alias, argument, items, part, quoted, shell, split, texts
+from .inner import alias, argument, items, part, quoted, shell, split, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,13 @@ def git(command: Command, options: Options) -> list[Inner]:
     argv = command.argv
     called = options.subcommand[0] if options.subcommand else ""
     first = argv.index(called) if called else len(argv)
+    for variable, data in command.assignments.items():
+        if variable.startswith("GIT_CONFIG_KEY_"):
+            found += run_by_setting(data.text, command.assignments.get(f"GIT_CONFIG_VALUE_{variable[15:]}", Data()))
+        for key, _, text in (each.partition("=") for each in split(data.text) if variable == "GIT_CONFIG_PARAMETERS"):
+            found += run_by_setting(key, Data(text, data.labels))
+    for each in found:
+        each.hands_down = False  # as for other variables
     for (name, value), at in zip(options.given, options.places, strict=True):
         if value is None or (at > first and called != "clone"):
             continue

@@ -26,8 +26,8 @@ from agent_hooks_guards.places.credentials import (
 )
 
 from .effects import COMES, PRIVATE, PRIVATE_STORES, STREAMS, inside, last_name, url_of
+from .inner import alias, argument
 from .transfers import arrive, transfer
-from .unwrapping import alias, argument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
-from functools import lru_cache
+from itertools import islice
 
 from agent_hooks_guards.model.actions import Command, Inner
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.names import is_known
-from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from .effects import handlers, select
-from .unwrapping import argument, code, file, items, joined, part, shell, shells, split, texts, values, with_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agent_hooks_guards.model.declarations import Entry
     from agent_hooks_guards.model.options import Options
 
-    from .unwrapping import Handler
 
 _RUNNING = frozenset(("runs", "also", "settings"))
 # `key=value`, or `key value` as ssh takes it.
@@ -64,6 +64,15 @@ _ARGUMENTS = _LISTED | {"sh"}
 _SCRIPT_NAMES = ("npm:", "pnpm:", "yarn:", "bun:")
 # Extensions of scripts that package runners take in the place of a program.
 _SCRIPTS = {"py": "python", "pyw": "python", "js": "node", "mjs": "node", "cjs": "node", "ts": "node", "sh": "sh"}
+# So many arguments of an input or a text are looked at; an unknown one stands for the rest.
+MOST_WORDS = 256
+# So many runs of the same program are looked at; one with an unknown argument stands for the rest.
+MOST_RUNS = 16
+_ADDRESSES = ("https://", "http://")
+# A token of a text, and the quoted parts in it; quotes may be open at the end.
+_TOKEN = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\\?\Z)|\\.|[^\s'"])+""", re.DOTALL)
+_QUOTED = re.compile(r"""'([^']*)'?|"((?:\\.|[^"\\])*)(?:"|\\?\Z)|\\(.)""", re.DOTALL)
+_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def inner(command: Command) -> list[Inner]:
@@ -74,22 +83,15 @@ def inner(command: Command) -> list[Inner]:
         found = _shell_behind(command)
     else:
         options = command.options
-        runners, entry = _plan(name, options.subcommand)
-        if (runners or entry) and not options.is_help:
+        runners, entries = handlers(name, options.subcommand, "inner")
+        running = [entry for entry in entries if not _RUNNING.isdisjoint(entry)]
+        if not options.is_help:
             for run in runners:
                 found += run(command, options)
-            found += declared(command, entry) if entry else []
+            found += declared(command, running[-1]) if running else []
     if command.assignments:
         found += _run_by_variables(command, name)
     return found
-
-
-@lru_cache(maxsize=4096)
-def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Handler], Entry | None]:
-    """Return the functions and the declaration that tell the programs that a program runs."""
-    functions, entries = handlers(name, subcommand, "inner")
-    running = [entry for entry in entries if not _RUNNING.isdisjoint(entry)]
-    return functions, running[-1] if running else None
 
 
 def _shell_behind(command: Command) -> list[Inner]:
@@ -272,14 +274,6 @@ def _run_by_variables(command: Command, name: str) -> list[Inner]:
             found.append(added)
         elif variable == "RUBYOPT":
             found += [file("ruby", each[2:], variable) for each in split(text) if each[:2] == "-r" and "/" in each]
-        elif name == "git" and variable.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_PARAMETERS")):
-            from .git import run_by_setting
-
-            settings = [(text, command.assignments.get(f"GIT_CONFIG_VALUE_{variable[15:]}", Data()))]
-            if variable == "GIT_CONFIG_PARAMETERS":
-                pairs = [each.partition("=") for each in split(text)]
-                settings = [(key, Data(value, data.labels)) for key, _, value in pairs]
-            found += [inner for key, value in settings for inner in run_by_setting(key, value)]
         elif name == "git" and variable == "GIT_EXEC_PATH":
             found += shell(Data(UNKNOWN), variable)
         elif variable == "ZDOTDIR" and name == "zsh":
@@ -291,3 +285,95 @@ def _run_by_variables(command: Command, name: str) -> list[Inner]:
     for each in found:
         each.hands_down = False  # or each of many variables would apply to the programs of all others
     return found
+
+
+def argument(command: Command, at: int) -> Data:
+    """Return the argument at a position, with its labels."""
+    return Data(command.argv[at], command.labels.get(at, NO_LABELS))
+
+
+def part(command: Command, text: str, at: int) -> Data:
+    """Return a part of the argument at a position, with its labels."""
+    return Data(text, command.labels.get(at, NO_LABELS))
+
+
+def items(command: Command, places: Iterable[int]) -> list[Data]:
+    """Return the arguments at some positions, with their labels."""
+    return [argument(command, at) for at in places]
+
+
+def values(command: Command, names: str) -> list[Data]:
+    """Return the values of options, with their labels."""
+    return [part(command, text, at) for text, at in command.options.values(names)]
+
+
+def joined(parts: Iterable[Data], between: str = " ") -> Data:
+    """Return the parts as one value: arguments joined by blanks, as ``eval`` and ``ssh`` do."""
+    parts = list(parts)
+    return Data(between.join([part.text for part in parts]), NO_LABELS.union(*(part.labels for part in parts)))
+
+
+def shell(code: Data, label: str) -> list[Inner]:
+    """Return a command line that a shell runs; none for an empty one."""
+    return [Inner(language="sh", code=code, label=label)] if code.text.strip() else []
+
+
+def code(language: str, text: Data, label: str, given: Iterable[str] = ()) -> Inner:
+    """Return a text that an interpreter runs with the arguments ``given``."""
+    return Inner(language=language, code=text, label=label, arguments=list(given))
+
+
+def file(language: str, path: str, label: str, given: Iterable[str] = ()) -> Inner:
+    """Return a script that an interpreter runs; one behind an address is unknown and comes from the network."""
+    if path.startswith(_ADDRESSES):
+        return code(language, Data(UNKNOWN, frozenset((NETWORK,))), label)
+    return Inner(language=language, path=path, arguments=list(given), label=label)
+
+
+def shells(codes: Iterable[Data], label: str) -> list[Inner]:
+    """Return command lines, each for a shell."""
+    return [each for code in codes for each in shell(code, label)]
+
+
+def texts(data: Iterable[Data], label: str) -> Inner:
+    """Return a program with its arguments."""
+    words = list(data)
+    labels = {at: word.labels for at, word in enumerate(words) if word.labels}
+    return Inner(argv=[word.text for word in words], labels=labels, label=label)
+
+
+def alias(program: str, data: Data, *, is_line: bool = False) -> list[Inner]:
+    """Return the program of an alias: a command line, as it is or behind ``!``, or a subcommand of ``program``."""
+    if is_line or data.text[:1] == "!":
+        return shell(Data(data.text.removeprefix("!"), data.labels), f"{program} alias")
+    own = split(data.text)
+    return [texts([Data(text, data.labels) for text in (program, *own)], f"{program} alias")] if own else []
+
+
+def with_variables(words: list[Data], label: str) -> list[Inner]:
+    """Return the program of ``words``, in front of which variables may be set for it."""
+    assignments: dict[str, Data] = {}
+    while words and words[0].text.find("=") > 0 and words[0].text[0] != "-":
+        name, _, value = words[0].text.partition("=")
+        assignments[name] = Data(value, words[0].labels)
+        words = words[1:]
+    found = [texts(words, label)] if words else []
+    for inner in found:
+        inner.assignments = assignments
+    return found
+
+
+def split(text: str) -> list[str]:
+    """Split a text with quotes and backslashes, as ``env -S`` and ``xargs`` do. Never raises."""
+    tokens = list(islice(_TOKEN.finditer(text), MOST_WORDS + 1))
+    words = [_QUOTED.sub(_unquote, match[0]) for match in tokens[:MOST_WORDS]]
+    return [*words, UNKNOWN] if len(tokens) > MOST_WORDS else words
+
+
+def _unquote(match: re.Match[str]) -> str:
+    return _ESCAPED.sub(r"\1", match[2]) if match[2] else match[1] or match[3] or ""
+
+
+def quoted(text: str) -> str:
+    """Quote a text as one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -7,7 +7,7 @@ import re
 from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
 
 from .effects import inside
-from .unwrapping import MOST_RUNS, MOST_WORDS, argument, items, joined, quoted, shell, split, texts
+from .inner import MOST_RUNS, MOST_WORDS, argument, items, joined, quoted, shell, split, texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

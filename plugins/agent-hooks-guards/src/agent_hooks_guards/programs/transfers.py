@@ -9,7 +9,7 @@ from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, REMOTE, UNKNO
 from agent_hooks_guards.places.credentials import as_login, is_carried
 
 from .effects import COMES, STREAMS, inside, is_folder, is_remote, last_name, url_of
-from .unwrapping import items, joined, part, shell, shells, texts, values
+from .inner import items, joined, part, shell, shells, texts, values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
