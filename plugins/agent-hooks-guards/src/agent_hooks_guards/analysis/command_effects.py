@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
+import re
 
 from agent_hooks_guards.model.actions import Command, Effect
 from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
-from agent_hooks_guards.places.paths import Simplified, absolute
+from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
 from .state import followed
@@ -14,8 +14,6 @@ from .word_values import descriptor_of, is_socket, url_of_socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .evaluation import Evaluation
     from .state import Frame
 
@@ -25,6 +23,8 @@ COPY_OF = "file:"
 _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", "sed"))
 # These write to a file instead of stdout.
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
+# The name of a file in a patch, and the lines up to the next one.
+_PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]*\S).*\n((?:(?!\+\+\+ ).*\n?)*)", re.MULTILINE)
 # These print all files of a folder.
 _ARCHIVERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 
@@ -35,7 +35,6 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
     found = effects(command, home)
     if not found and command.name not in ("git", "ln"):
         return
-    copied = copies(command, found)
     links = frame.state.links
     for effect in found:
         if effect.kind == "write" and effect.path.startswith(("/dev/", "/proc/")):
@@ -51,7 +50,7 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
-    keep_written(walk, command, found, copied, frame)
+    keep_written(walk, command, found, frame)
 
 
 def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
@@ -66,46 +65,35 @@ def on_this_machine(effect: Effect, mounts: dict[str, str]) -> Effect:
     return Effect(effect.kind, path, command, effect.recursive)
 
 
-@cache
-def _output() -> Callable[..., Data]:
-    """Return the function that knows the stdout of programs, which is seldom asked for."""
-    from agent_hooks_guards.programs.outputs import output
-
-    return output
-
-
 def printed_by(walk: Evaluation, command: Command, frame: Frame) -> Data:
     """Return the stdout of a program."""
+    from agent_hooks_guards.programs.outputs import output
 
     def is_secret(path: str) -> bool:
         labels = walk.labels_of_file(path, frame)
         return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _ARCHIVERS else labels)
 
-    return _output()(command, frame.state.file, is_secret)
+    return output(command, frame.state.file, is_secret)
 
 
-def keep_written(
-    walk: Evaluation, command: Command, found: list[Effect], copied: list[tuple[str, str]], frame: Frame
-) -> None:
-    """Store the content of the files that ``command`` writes. ``found``: its effects; ``copied``: pairs of a source and
-    a copy.
-    """
+def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame: Frame) -> None:
+    """Store the content of the files that ``command`` writes. ``found``: its effects."""
     received = any(effect.kind == "receive" and not effect.path.startswith("file:") for effect in found)
     name = command.name
     for effect in found:
         if effect.kind == "write" and not effect.recursive:
             labels = effect.labels | {NETWORK} if received else effect.labels
-            data = _content(command, frame) if not received else None
+            data = _content(walk, command, frame) if not received else None
             # An edit in place keeps part of the old content.
             data = data or Data(UNKNOWN, labels | walk.labels_of_file(effect.path, frame))
             walk.keep(effect.path, data, frame, append=effect.append)
-    for source, target in copied:
+    for source, target in copies(command, found):
         _copy(walk, command, source, target, frame)
     if name in ("patch", "git") and (name == "patch" or command.options.subcommand[:1] in (("apply",), ("am",))):
         _patch(walk, command, frame)
 
 
-def _content(command: Command, frame: Frame) -> Data | None:
+def _content(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
     """Return the content that the command writes; None if it is unknown."""
     name = command.name
     if name in _FROM_INPUT:
@@ -114,13 +102,9 @@ def _content(command: Command, frame: Frame) -> Data | None:
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
     if name in _INSTEAD_OF_PRINTING:
-        data = _output()(command, frame.state.file)
+        data = printed_by(walk, command, frame)
         return data if data.is_known else None
     return None
-
-
-def _path(command: Command, argument: str, frame: Frame) -> str:
-    return absolute(argument, command.cwd, frame.state.home)
 
 
 def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: Frame) -> None:
@@ -141,16 +125,11 @@ def _copy(walk: Evaluation, command: Command, source: str, target: str, frame: F
 def _patch(walk: Evaluation, command: Command, frame: Frame) -> None:
     """Store the files that a patch writes, as far as its added lines show."""
     state = frame.state
-    files = [state.file(_path(command, command.argv[at], frame)) for at in command.options.operands]
+    files = [state.file(walk.path(command.argv[at], frame)) for at in command.options.operands]
     given = next((data for data in files if data is not None), None) or command.stdin
     if given is None or not given.is_known:
         return
-    path, lines = "", list[str]()
-    for line in [*given.text.split("\n"), "+++ "]:
-        if line.startswith("+++ "):
-            if path and lines:
-                walk.keep(_path(command, path, frame), Data("\n".join(lines) + "\n", given.labels), frame)
-            name = line[4:].partition("\t")[0].strip()
-            path, lines = name.removeprefix("b/"), []
-        elif line[:1] in ("+", " "):
-            lines.append(line[1:])
+    for path, text in _PATCHED.findall(given.text):
+        lines = [f"{line[1:]}\n" for line in text.split("\n") if line[:1] in ("+", " ")]
+        if lines:
+            walk.keep(walk.path(path, frame), Data("".join(lines), given.labels), frame)

@@ -13,7 +13,7 @@ from agent_hooks_guards.model.actions import Command, Doubt, TooMuchError
 from agent_hooks_guards.model.values import ANYTHING, ENDLESS, NO_LABELS, NOTHING, UNKNOWN, Data
 
 from .running import program
-from .word_values import FIRST_DESCRIPTOR, WordValues, is_socket, parser
+from .word_values import FIRST_DESCRIPTOR, WordValues, is_socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class Evaluation(WordValues):
             text = frame.text = text.replace("\0", "")
         node: syntax.Node | None = parse_plain(text)
         if node is None:
-            node = parser()(text)
+            from agent_hooks.shell.parser import parse
+
+            node = parse(text)
         return self.run(node, frame, wants=wants)
 
     def run(self, node: syntax.Node, frame: Frame, *, wants: bool) -> Data:

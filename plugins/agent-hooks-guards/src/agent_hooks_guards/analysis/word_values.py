@@ -39,14 +39,6 @@ _MAX_DIGITS = 9
 
 
 @cache
-def parser() -> Callable[[str], syntax.Node]:
-    """Return the parser, which plain commands do not need."""
-    from agent_hooks.shell.parser import parse
-
-    return parse
-
-
-@cache
 def _expansion() -> ModuleType:
     """Return the module ``expansion``, which plain commands do not need."""
     from . import expansion

@@ -25,9 +25,8 @@ from agent_hooks_guards.model.values import (
     Data,
 )
 from agent_hooks_guards.places.credentials import variable_labels
-from agent_hooks_guards.places.paths import absolute
 
-from .effects import OUTPUTS, STREAMS, inside
+from .effects import OUTPUTS, STREAMS, Noting, inside
 from .formats import bounded, decode_base, decode_hexadecimal, echo, printf, translate, unescaped
 from .repeating import reaches
 
@@ -56,44 +55,38 @@ _PROGRAM = "-e|-f|--expression|--file|--source|--from-file"
 _WHOLE_ENVIRONMENT = re.compile(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
 
 
-class Printing:
+class Printing(Noting):
     """A command, with access to what its stdout is made of.
 
     ``files`` returns the known content of an absolute path, or None; ``is_secret`` tells whether one holds keys or
     credentials.
     """
 
-    __slots__ = ("command", "files", "is_secret", "options")
+    __slots__ = ("files", "is_secret")
 
     def __init__(
         self, command: Command, files: Callable[[str], Data | None] | None, is_secret: Callable[[str], bool] | None
     ) -> None:
-        self.command = command
-        self.options = command.options
+        super().__init__(command, command.options, "")
         self.files = files
         self.is_secret = is_secret
-
-    @property
-    def words(self) -> list[str]:
-        """The operands, subcommands excluded."""
-        return [self.command.argv[at] for at in self.options.operands]
 
     @property
     def inputs(self) -> list[str]:
         """The operands without the pattern or the script in front of them."""
         pattern = declarations().get(self.command.name).get("pattern")
-        return self.words if pattern is None or self.options.has(pattern) else self.words[1:]
+        return self.operands() if pattern is None or self.options.has(pattern) else self.operands()[1:]
 
     def path(self, word: str) -> str:
         """Return the absolute path of a file; a ``~`` that is left in ``word`` was quoted."""
-        return absolute(f"./{word}" if word.startswith("~") else word, self.command.cwd, "")
+        return super().path(f"./{word}" if word.startswith("~") else word)
 
     def stdin(self) -> Data:
         """Return the standard input."""
         stdin = self.command.stdin
         return Data(UNKNOWN, frozenset((INPUT,))) if stdin is None else stdin
 
-    def file(self, word: str) -> Data:
+    def content_of(self, word: str) -> Data:
         """Return the content of a file."""
         if word in STREAMS:
             return self.stdin()
@@ -115,7 +108,7 @@ class Printing:
 
     def content(self, words: list[str]) -> Data:
         """Return the content of files, one behind the other."""
-        found = [self.file(word) for word in words]
+        found = [self.content_of(word) for word in words]
         return Data(bounded("".join(data.text for data in found)), NO_LABELS.union(*(data.labels for data in found)))
 
     def input(self) -> Data:
@@ -134,7 +127,7 @@ class Printing:
 def _unlisted(printing: Printing) -> Data:
     """A program without a declared kind."""
     labels = printing.command.stdin.labels if printing.command.stdin is not None else NO_LABELS
-    if printing.has_secrets([word for word in printing.words if "/" in word or "." in word]):
+    if printing.has_secrets([word for word in printing.operands() if "/" in word or "." in word]):
         labels |= {SECRET}
     return Data(UNKNOWN, labels)
 
@@ -150,10 +143,10 @@ def _nothing(printing: Printing) -> Data:
 
 def _program(printing: Printing) -> Data:
     """``awk``, ``sed``, ``jq``: unless an option holds the program, it is the first operand."""
-    words = printing.words
+    words = printing.operands()
     text = " ".join(printing.command.argv)
     inputs = words if printing.options.has(_PROGRAM) else words[1:]
-    found = [printing.file(word).labels for word in inputs] or [printing.stdin().labels]
+    found = [printing.content_of(word).labels for word in inputs] or [printing.stdin().labels]
     labels = printing.command.labels_of().union(*found, *map(variable_labels, _VARIABLES.findall(text)))
     if printing.command.name not in ("jq", "yq", "gojq"):
         return Data(UNKNOWN, labels)
@@ -185,7 +178,7 @@ def _translated(printing: Printing) -> Data:
     data, options = printing.stdin(), printing.options
     if options.has("-c|-C|--complement|-s|--squeeze-repeats|-t|--truncate-set1"):
         return Data(UNKNOWN, data.labels)
-    return Data(translate(data.text, printing.words, deletes=options.has("-d|--delete")), data.labels)
+    return Data(translate(data.text, printing.operands(), deletes=options.has("-d|--delete")), data.labels)
 
 
 def _decoded(printing: Printing) -> Data:
@@ -215,7 +208,7 @@ def _formatted(printing: Printing) -> Data:
 
 
 def _sequence(printing: Printing) -> Data:
-    words, options = printing.words, printing.options
+    words, options = printing.operands(), printing.options
     form = options.value("-f|--format") or "%g"
     values = [int(word) for word in words if word.lstrip("-").isdecimal() and len(word) < 10]
     if len(values) != len(words) or not 0 < len(values) < 4 or options.has("-w|--equal-width") or form.count("%") != 1:
@@ -237,7 +230,7 @@ def _named(printing: Printing) -> Data:
 
 
 def _temporary(printing: Printing) -> Data:
-    words, options = printing.words, printing.options
+    words, options = printing.operands(), printing.options
     template = words[0].partition("XXX")[0] if words else "tmp."
     folder = options.value("-p|--tmpdir") or ("/tmp" if not words or options.has("-t|--tmpdir") else "")  # noqa: S108
     return Data(f"{inside(folder, template) if folder else template}{UNKNOWN}\n")
@@ -251,7 +244,7 @@ def _found(printing: Printing) -> Data:
         end = "\0" if name == "-print0" else end
         if name.startswith("-print") or (not name and shown is None):
             shown = reach
-    paths = [path for start in printing.words or ["."] for path in (shown.below(start) if shown else ())]
+    paths = [path for start in printing.operands() or ["."] for path in (shown.below(start) if shown else ())]
     return printing.text("".join(path + end for path in paths))
 
 
@@ -260,22 +253,17 @@ def _dd(printing: Printing) -> Data:
     if (options.value("of") or "-") not in OUTPUTS:
         return NOTHING
     source = options.value("if")
-    data = printing.file(source) if source else printing.stdin()
+    data = printing.content_of(source) if source else printing.stdin()
     is_whole = not any(name in ("count", "skip", "conv", "seek") for name, _ in options.given)
     return data if is_whole else Data(UNKNOWN, data.labels)
 
 
 def _environment(printing: Printing) -> Data:
-    """``env`` without a program, ``printenv``, ``history``."""
-    words = printing.words
+    """``env`` without a program, ``printenv``, ``history``, ``set``."""
+    words = printing.operands()
     if words and any("=" not in word for word in words):
         return Data(UNKNOWN, NO_LABELS.union(*map(variable_labels, words)))
     return Data(UNKNOWN, frozenset((ENVIRONMENT,)))
-
-
-def _variables(printing: Printing) -> Data:
-    """``set``, ``export``, ``declare``: all variables, or nothing where some are set."""
-    return NOTHING if printing.words else Data(UNKNOWN, frozenset((ENVIRONMENT,)))
 
 
 def _repeated(printing: Printing) -> Data:
@@ -285,7 +273,7 @@ def _repeated(printing: Printing) -> Data:
 
 def _path(printing: Printing) -> Data:
     """``pwd``, ``realpath``, ``readlink -f``, ``dirname``."""
-    name, words, options = printing.command.name, printing.words, printing.options
+    name, words, options = printing.command.name, printing.operands(), printing.options
     if name == "pwd":
         return Data(f"{printing.command.cwd}\n")
     if len(words) != 1 or (options.given and not (name == "readlink" and options.has(_CANONICAL))):
@@ -298,7 +286,7 @@ def _path(printing: Printing) -> Data:
 
 
 def _git(printing: Printing) -> Data:
-    options, words = printing.options, printing.words
+    options, words = printing.options, printing.operands()
     tokens = [*options.subcommand, *words]
     called = "".join(tokens[:1])
     if called == "rev-parse" and "--show-toplevel" in printing.command.argv:
@@ -316,7 +304,7 @@ def _git(printing: Printing) -> Data:
 def _response(printing: Printing) -> Data:
     """``curl``, ``wget``: what comes, unless the options with these roles put it into files."""
     options, roles = printing.options, declarations().get(printing.command.name)["request"]
-    words = [*printing.words, *(value for value, _ in options.values("--url"))]
+    words = [*printing.operands(), *(value for value, _ in options.values("--url"))]
     files = [word[len("file://") :].removeprefix("localhost") for word in words if word.startswith("file://")]
     if files and len(files) == len(words):
         return printing.content(files)
@@ -337,7 +325,7 @@ def _processes(printing: Printing) -> Data:
         is_all = any(not {"e", "A", "x"}.isdisjoint(letters) for letters in groups[:1]) or "-u" in argv
     else:
         is_some = options.has("-P|--parent|-t|--terminal|-g|--pgroup|-s|--session|-F|--pidfile")
-        is_all = "".join(printing.words[:1]).strip("^$") in ("", ".", ".*", ".+")
+        is_all = "".join(printing.operands()[:1]).strip("^$") in ("", ".", ".*", ".+")
     return Data(UNKNOWN, frozenset((PROCESSES,))) if is_all and not is_some else ANYTHING
 
 
@@ -352,7 +340,8 @@ _KINDS: dict[str, Callable[[Printing], Data]] = {
     "decoded": _labelled(DECODED),
     "secret": lambda _: Data(UNKNOWN, frozenset((SECRET,))),
     "environment": _environment,
-    "variables": _variables,
+    # `set`, `export`, `declare`: all variables, or nothing where some are set.
+    "variables": lambda printing: NOTHING if printing.operands() else _environment(printing),
     "processes": _processes,
     "echo": lambda printing: printing.text(echo(printing.command.argv[1:])),
     "printf": _formatted,
@@ -405,7 +394,7 @@ def _kind(printing: Printing) -> str:
     kind: str | dict[str, list[str]] = entry.get("prints", "")
     if isinstance(kind, str):
         return kind
-    texts = [" ".join(each) for each in ((*printing.options.subcommand, *printing.words), words)]
+    texts = [" ".join(each) for each in ((*printing.options.subcommand, *printing.operands()), words)]
     for each, starts in kind.items():
         if any(printing.options.has(start) or any(text.startswith(start) for text in texts) for start in starts):
             return each
