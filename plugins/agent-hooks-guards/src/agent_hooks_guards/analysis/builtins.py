@@ -156,7 +156,9 @@ def _read(walk: Evaluation, command: Command, frame: Frame) -> Data:
         frame.stdin = left
     separators = command.assignments["IFS"].text if "IFS" in command.assignments else state.value("IFS").text
     if array:
-        state.assign_array(names[0], [Data(text, data.labels) for text in _split(line, separators)])
+        from .expansion import split_at
+
+        state.assign_array(array, [Data(text, data.labels) for text in split_at(line, separators) if text])
         return NOTHING
     for at, name in enumerate(names):
         text, line = _first_field(line, separators, is_last=at == len(names) - 1)
@@ -191,12 +193,6 @@ def _first_field(line: str, separators: str, *, is_last: bool) -> tuple[str, str
     if rest[:1] in separators and rest[:1] not in blanks:
         rest = rest[1:]
     return text, rest
-
-
-def _split(line: str, separators: str) -> list[str]:
-    for char in separators:
-        line = line.replace(char, "\0")
-    return [text for text in line.split("\0") if text]
 
 
 def _mapfile(walk: Evaluation, command: Command, frame: Frame) -> Data:

@@ -109,20 +109,13 @@ class Evaluation(WordValues):
         data = self.run(node.body, inside, wants=wants or bool(where.targets))
         return self.deliver(data, where, command, inside)
 
-    def _if(self, node: syntax.If, frame: Frame, wants: bool) -> Data:
-        return self._any_branch(node.branches, node.otherwise, frame, wants)
-
-    def _case(self, node: syntax.Case, frame: Frame, wants: bool) -> Data:
-        self.value(node.word, frame)
-        return self._any_branch(node.branches, None, frame, wants)
-
-    def _any_branch(
-        self, branches: list[tuple[Any, syntax.Node]], otherwise: syntax.Node | None, frame: Frame, wants: bool
-    ) -> Data:
+    def _if(self, node: syntax.If | syntax.Case, frame: Frame, wants: bool) -> Data:
         """Walk all branches of ``if`` or ``case``, each after its condition or patterns."""
         results, states = [], []
+        if isinstance(node, syntax.Case):
+            self.value(node.word, frame)
         self.branches += 1
-        for condition, body in branches:
+        for condition, body in node.branches:
             if isinstance(condition, list):
                 for pattern in condition:
                     self.value(pattern, frame)
@@ -131,12 +124,14 @@ class Evaluation(WordValues):
             inside = frame.copy(state=frame.state.copy())
             results.append(self.run(body, inside, wants=wants))
             states.append(inside.state)
-        if otherwise is not None:
-            results.append(self.run(otherwise, frame, wants=wants))
+        if isinstance(node, syntax.If) and node.otherwise is not None:
+            results.append(self.run(node.otherwise, frame, wants=wants))
         self.branches -= 1
         for state in states:
             frame.state.merge(state)
         return _any_of(results)
+
+    _case = _if
 
     def _for(self, node: syntax.For, frame: Frame, wants: bool) -> Data:
         state = frame.state

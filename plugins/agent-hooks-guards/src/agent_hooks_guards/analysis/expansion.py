@@ -103,26 +103,20 @@ def _fields(pieces: Iterator[Piece], separators: str) -> Iterator[tuple[str, fro
     origin = NO_LABELS
     for each in pieces:
         piece, labels, splits = each
-        if not splits:
-            text, origin = (text or "") + piece, origin | labels
-            continue
-        if each is _BREAK:
-            if text is not None:
-                yield text, origin
-            text, origin = None, NO_LABELS
-            continue
-        at = 0
-        for end in range(len(piece) + 1):
-            if end < len(piece) and piece[end] not in separators:
-                continue
-            if end > at:
-                text, origin = (text or "") + piece[at:end], origin | labels
-            at = end + 1
-            if end < len(piece) and text is not None:
+        runs = ["", ""] if each is _BREAK else split_at(piece, separators) if splits else [piece]
+        for number, run in enumerate(runs):
+            if number and text is not None:
                 yield text, origin
                 text, origin = None, NO_LABELS
+            if run or not splits:
+                text, origin = (text or "") + run, origin | labels
     if text is not None:
         yield text, origin
+
+
+def split_at(text: str, separators: str) -> list[str]:
+    """Return the parts of ``text`` between the characters of ``separators``."""
+    return re.split(f"[{re.escape(separators)}]", text) if separators else [text]
 
 
 def _pieces(word: Word, state: State, substitute: Substitute, *, splits: bool) -> Iterator[Piece]:

@@ -10,7 +10,7 @@ from agent_hooks_guards.programs.inner import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from agent_hooks.shell.syntax import Node
     from agent_hooks_guards.model.actions import Inner
@@ -385,21 +385,14 @@ def followed(path: str, links: dict[str, str]) -> str:
                 real = f"{real}/{part}"
         path = path if real == path else real or "/"
     for _ in range(_MAX_ALTERNATIVES):
-        start = next((name for name in _outermost_first(path) if name in links), None)
+        parts = path.split("/")
+        folders = ("/".join(parts[:size]) for size in range(1, len(parts) + 1))
+        start = next((each for each in folders if each in links), None)
         if start is None:
             break
         rest = path[len(start) :]
         path = f"{links[start].rstrip('/')}{rest}" or "/"
     return path
-
-
-def _outermost_first(path: str) -> Iterator[str]:
-    """Yield the folders above a path, and the path itself."""
-    at = path.find("/", 1)
-    while at > 0:
-        yield path[:at]
-        at = path.find("/", at + 1)
-    yield path
 
 
 def either(*values: Iterable[Data]) -> Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from agent_hooks.shell import syntax
@@ -35,7 +36,8 @@ FIRST_DESCRIPTOR = 1000
 FROM_NETWORK = Data(UNKNOWN, frozenset((NETWORK,)))
 _MAX_ELEMENTS = 4_096
 _MAX_TEXT = 262_144
-_MAX_DIGITS = 9
+# Also /proc/$$/fd/3, where $$ is unknown.
+_DESCRIPTOR = re.compile(rf"/(?:dev|proc/self|proc/.*{UNKNOWN}.*)/fd/(\d{{1,8}})")
 
 
 @cache
@@ -350,14 +352,8 @@ def is_terminal(path: str) -> bool:
 
 def descriptor_of(path: str) -> int | None:
     """Return the number of the descriptor that ``path`` names; None for a file."""
-    folder, _, number = path.rpartition("/")
-    if number.isdecimal() and len(number) < _MAX_DIGITS:
-        if folder in ("/dev/fd", "/proc/self/fd"):
-            return int(number)
-        # /proc/$$/fd, where $$ is unknown
-        if folder.startswith("/proc/") and folder.endswith("/fd") and UNKNOWN in folder:
-            return int(number)
-    return {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}.get(path)
+    match = _DESCRIPTOR.fullmatch(path)
+    return int(match[1]) if match else {"/dev/stdin": 0, "/dev/stdout": 1, "/dev/stderr": 2}.get(path)
 
 
 def descriptor_data(path: str, frame: Frame) -> Data | None:
