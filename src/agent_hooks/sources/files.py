@@ -20,6 +20,7 @@ from agent_hooks.system.folders import (
     read_regular,
     uses_account,
 )
+from agent_hooks.system.paths import folders_above, is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +125,6 @@ def project_roots(directory: str) -> list[str]:
     Raises ``SettingsError`` if the user's own configuration is inside the project: a project must not supply the
     user's settings, even through the environment.
     """
-    from agent_hooks.system.paths import is_below
     from agent_hooks.trust.project_files import kind_of, project_root
     from agent_hooks.trust.trust_store import TrustStore
 
@@ -138,12 +138,9 @@ def project_roots(directory: str) -> list[str]:
                 f"{variable} is {folder}, which is inside the project {root}: set it to a folder of your own, or leave "
                 "it unset."
             )
-    roots = [root]
-    folder = os.path.realpath(directory)
-    while folder != os.path.dirname(folder):
-        if folder != root and store.has_record(folder):
-            roots.append(folder)
-        folder = os.path.dirname(folder)
+    here = os.path.realpath(directory)
+    around = (folder for folder in (here, *folders_above(here)) if folder not in (root, os.path.dirname(folder)))
+    roots = [root, *filter(store.has_record, around)]
     is_own = os.path.lexists(os.path.join(root, ".git")) or store.has_record(root)
     is_part = any(
         is_below(root, outer) and kind_of(path) and is_below(os.path.join(outer, path), root)
@@ -346,13 +343,10 @@ def _other_writer(path: str) -> str:
     if os.name == "nt":  # it has no such permissions
         return ""
     real = os.path.realpath(path)
-    while True:
-        status = os.stat(real)
+    for each in (real, *folders_above(real)):
+        status = os.stat(each)
         # In a folder with the sticky bit, such as /tmp, nobody can replace the files of others.
         is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
         if status.st_uid != 0 or (is_open and not (status.st_gid == 0 and not status.st_mode & stat.S_IWOTH)):
-            return f"somebody other than root can change {real}"
-        above = os.path.dirname(real)
-        if above == real:
-            return ""
-        real = above
+            return f"somebody other than root can change {each}"
+    return ""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 
 def expanded(path: str) -> str:
     """Return ``path`` with the home folder for a leading ``~``; unchanged if there is no such user."""
@@ -24,6 +28,13 @@ def real_path(path: str) -> str:
             except ValueError:  # NUL, or half a character
                 continue
     return shortened
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """Yield the folders around ``path``, inner ones first."""
+    while (above := os.path.dirname(path)) != path:
+        yield above
+        path = above
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -7,11 +7,7 @@ import stat
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.system.folders import claude_dir
-from agent_hooks.system.paths import is_below
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from agent_hooks.system.paths import folders_above, is_below
 
 HOOKCONF = "hookconf.py"
 TOML = "agent-hooks.toml"
@@ -34,7 +30,13 @@ def project_root(directory: str | os.PathLike[str]) -> str:
     if they are ``directory``.
     """
     start = os.path.realpath(directory)
-    folders = [start, *_folders_above(start)]
+    home = os.path.realpath(os.path.expanduser("~"))
+    folders = [start]
+    for folder in folders_above(start) if start != home else ():
+        if folder == home or os.path.dirname(folder) == folder:
+            break
+        if not _is_world_writable(folder):
+            folders.append(folder)
     for names in _MARKS:
         for folder in folders:
             if any(_is_mark(folder, name) for name in names):
@@ -59,17 +61,6 @@ def is_users_claude(folder: str) -> bool:
     except SettingsError:  # that source reports it
         return False
     return bool(users) and os.path.realpath(folder) == os.path.realpath(users)
-
-
-def _folders_above(start: str) -> Iterator[str]:
-    home = os.path.realpath(os.path.expanduser("~"))
-    folder = start
-    while folder != home:
-        folder, below = os.path.dirname(folder), folder
-        if folder in (home, below) or os.path.dirname(folder) == folder:
-            return
-        if not _is_world_writable(folder):
-            yield folder
 
 
 def _is_world_writable(folder: str) -> bool:

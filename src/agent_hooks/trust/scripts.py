@@ -14,7 +14,7 @@ from hashlib import sha256
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.system.folders import read_regular
-from agent_hooks.system.paths import is_below
+from agent_hooks.system.paths import folders_above, is_below
 
 from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
 from .known_programs import (
@@ -366,7 +366,5 @@ def _shown(text: str) -> str:
 
 def _top_of(folder: str) -> str:
     """Return the top of the repository that ``folder`` is in, an empty string if there is none."""
-    while folder and not os.path.lexists(os.path.join(folder, ".git")):
-        above = os.path.dirname(folder)
-        folder = above if above != folder else ""
-    return folder
+    folders = filter(None, (folder, *folders_above(folder)))
+    return next((each for each in folders if os.path.lexists(os.path.join(each, ".git"))), "")

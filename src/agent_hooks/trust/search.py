@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.system.paths import is_below, real_path
+from agent_hooks.system.paths import folders_above, is_below, real_path
 
 from .project_files import CLAUDE, NAMES, PYPROJECT, SKILL, is_users_claude, kind_of, relative_to
 
@@ -32,7 +32,7 @@ class Search:
 
     def __init__(self, root: str, known: Iterable[str], note: Note) -> None:
         self._root = root
-        self._known_folders = {folder for path in known if kind_of(path) for folder in _folders_of(path)}
+        self._known_folders = {folder for path in known if kind_of(path) for folder in folders_above(path)}
         self._note = note
 
     def everywhere(self) -> list[str]:
@@ -124,9 +124,3 @@ class Search:
         path = os.path.join(self._root, folder)
         searched = self._search(path) if os.path.isdir(path) and not os.path.islink(path) else None
         return searched and searched[1]
-
-
-def _folders_of(path: str) -> Iterator[str]:
-    """Yield the folders around a path with slashes, inner ones first."""
-    while path := path.rpartition("/")[0]:
-        yield path

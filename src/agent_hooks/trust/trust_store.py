@@ -14,7 +14,7 @@ from agent_hooks.errors import TrustError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.model.values import Value
 from agent_hooks.system.folders import config_dir, config_dirs, sync_folder, write_whole
-from agent_hooks.system.paths import real_path
+from agent_hooks.system.paths import folders_above, real_path
 from agent_hooks.system.visible import visible
 
 from .discovery import discover
@@ -255,8 +255,8 @@ def trusted_project(path: str | os.PathLike[str], store: TrustStore | None = Non
 def _root_of(path: str, store: TrustStore) -> str:
     """Return the root of the project in which a file was trusted, else the root of its present project."""
     folder = os.path.realpath(os.path.dirname(path))
-    root = above = project_root(folder)
-    while (above := os.path.dirname(above)) != os.path.dirname(above):
+    root = inner = project_root(folder)
+    for above in folders_above(inner):
         relative = os.path.relpath(os.path.join(folder, os.path.basename(path)), above).replace(os.sep, "/")
         if relative in store.known(above):
             root = above
@@ -338,10 +338,9 @@ def _check_folders(folder: str) -> None:
     """Raise ``_UnreliableError`` if somebody else could write to ``folder`` or replace it."""
     folder = os.path.realpath(folder)
     _check_owner(folder, os.stat(folder))
-    while (above := os.path.dirname(folder)) != folder:
-        folder = above
+    for above in folders_above(folder):
         # On systems with one group per user, home folders are often writable for the group.
-        _check_owner(folder, os.stat(folder), stat.S_IWOTH, (_UNMAPPED,))
+        _check_owner(above, os.stat(above), stat.S_IWOTH, (_UNMAPPED,))
 
 
 def _check_owner(
