@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from agent_hooks.errors import did_you_mean
@@ -89,32 +88,24 @@ class _Reader(GroupReader):
 
     def file(self, data: bytes) -> ReadFile:
         """Parse the file."""
-        same = {name: self.common[name] for name in ("path", "source", "form", "project_dir")}
         try:
             values, self.lines, _ = read_frontmatter(data)
         except FrontmatterError as error:
             if not has_hooks(data):
-                return ReadFile(**same)
-            return ReadFile.unreadable(error.problem, error.remedy, error.line, part=data, **same)
+                return ReadFile(**self.same)
+            return ReadFile.unreadable(error.problem, error.remedy, error.line, part=data, **self.same)
         self._name = _name_in(values, self.path)
         settings = {"name": self._name}
         self.find_misspelt(values)
         if not values.get("hooks"):
-            return ReadFile(**same, settings=settings, findings=tuple(self.findings))
+            return ReadFile(**self.same, settings=settings, findings=tuple(self.findings))
         self._is_narrowed = values.get("scope") == "skill"
         if isinstance(values["hooks"], dict):
             self.read_events(values["hooks"])
         else:
             problem = "hooks has no events under it."
             self.find("not-honoured", ("hooks",), problem, "Write `PreToolUse:` under it, and a list.", blocks=True)
-        meaning = {"name": self._name, "hooks": values["hooks"], "scope": values.get("scope")}
-        return ReadFile(
-            **same,
-            entries=tuple(self.entries),
-            settings=settings,
-            findings=tuple(self.findings),
-            part=json.dumps(meaning, sort_keys=True, separators=(",", ":")).encode(),
-        )
+        return self.result(settings, {"name": self._name, "hooks": values["hooks"], "scope": values.get("scope")})
 
     def event(self, name: str, place: Place) -> EventKey | None:
         """Return the event with this name, ours or Claude Code's."""

@@ -81,9 +81,8 @@ def read_toml(
         return _unreadable(data, path, source, error)
     if pyproject and not table and not misplaced:
         return None
-    at = TABLE if pyproject else ()
-    reading = _Reading(path, source, lines_of(text))
-    return reading.file(table, at, part, project_dir, directory or os.path.dirname(path), misplaced)
+    reading = _Reading(path, source, TABLE if pyproject else (), lines_of(text), project_dir, directory)
+    return reading.file(table, part, misplaced)
 
 
 def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str) -> ReadFile | None:
@@ -98,7 +97,7 @@ def read_trusted_table(data: bytes, part: bytes, *, path: str, project_dir: str)
         table = json.loads(part)
     except ValueError:  # it also holds misplaced tables
         return None
-    found = _Reading(path, "project", {}).file(table, TABLE, part, project_dir, os.path.dirname(path))
+    found = _Reading(path, "project", TABLE, {}, project_dir).file(table, part, {})
     (problem,) = broken.findings
     finding = problem.replace(
         kind=RESTORED,
@@ -154,16 +153,6 @@ def _event_meant(key: str, value: Any) -> EventKey | None:
     return event_key(near[0]) if near else None
 
 
-def _lines_of_settings(lines: Mapping[Place, int], at: Place, keys: Iterable[str]) -> dict[Place, int]:
-    """Return the lines of ``keys`` and of all keys below them. ``at``: the path of our table in the file."""
-    start, wanted = len(at), frozenset(keys)
-    return {
-        place[start:]: line
-        for place, line in lines.items()
-        if place[:start] == at and wanted.intersection(place[start : start + 1])
-    }
-
-
 def canonical(table: Mapping[str, Any]) -> bytes:
     """Serialize ``table`` so that equal tables give equal bytes; an empty one gives none."""
     return json.dumps(table, sort_keys=True, separators=(",", ":"), default=repr).encode() if table else b""
@@ -177,57 +166,33 @@ def _unreadable(data: bytes, path: str, source: str, error: Exception) -> ReadFi
 
 
 class _Reading(Reader):
-    """The state of parsing one file."""
+    """The state of parsing one file. ``at``: the path of our table in it."""
 
-    def __init__(self, path: str, source: str, lines: Mapping[Place, int]) -> None:
+    def __init__(
+        self, path: str, source: str, at: Place, lines: Mapping[Place, int], project_dir: str, directory: str = ""
+    ) -> None:
         super().__init__(path, lines)
         self.settings: dict[str, Any] = {}
         self._source = source
+        self._at = at
         self._is_project = source in TIGHTENING_ONLY
+        directory = directory or os.path.dirname(path)
+        self._common = {"source": source, "path": path, "directory": directory, "project_dir": project_dir}
 
-    def misplaced(self, place: Place, value: Any) -> None:
-        """Add a finding about a misplaced or misspelt table."""
-        key, meant = written_key(place), written_key((*TABLE, *place) if place == ("hooks",) else TABLE)
-        problem = (
-            f"{key} must be a table, not {kind_of(value, mapping='a table')}."
-            if key == meant
-            else f"Nobody reads {key}."
-        )
-        self.find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
-
-    def file(
-        self,
-        table: Mapping[str, Any],
-        at: Place,
-        part: bytes,
-        project_dir: str,
-        directory: str,
-        misplaced: Mapping[Place, Any] | None = None,
-    ) -> ReadFile:
-        """Parse our table. ``at``: its path in the file; ``part``: its canonical bytes."""
+    def file(self, table: Mapping[str, Any], part: bytes, misplaced: Mapping[Place, Any]) -> ReadFile:
+        """Parse our table. ``part``: its canonical bytes. ``misplaced``: tables that are not where they should be."""
+        for place, value in misplaced.items():
+            key, meant = written_key(place), written_key((*TABLE, *place) if place == ("hooks",) else TABLE)
+            is_table = key != meant
+            problem = f"Nobody reads {key}." if is_table else f"{key} must be a table, not {_kind_of(value)}."
+            self.find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
         kept = _NOT_FOR_PROJECTS if self._is_project else ()
         plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
-        own = {key: value for key, value in table.items() if not isinstance(plugins.get(key), dict)}
-        for place, value in (misplaced or {}).items():
-            self.misplaced(place, value)
-        self.read(own, at, project_dir, directory)
-        if plugins:
-            self.settings["plugins"] = plugins
-        return ReadFile(
-            path=self.path,
-            source=self._source,
-            entries=tuple(self.entries),
-            settings=self.settings,
-            lines=_lines_of_settings(self.lines, at, {*plugins, *self.settings}),
-            findings=tuple(self.findings),
-            part=part,
-        )
-
-    def read(self, table: Mapping[str, Any], at: Place, project_dir: str, directory: str) -> None:
-        """Parse all keys of ``table``. ``at``: its path in the file."""
         settings: dict[str, Any] = {}
         for key, value in table.items():
-            place = (*at, key)
+            place = (*self._at, key)
+            if isinstance(plugins.get(key), dict):
+                continue
             if self._is_project and key in _NOT_FOR_PROJECTS:
                 self._has_no_effect(place)
             elif key in ("required", "config_dir") and self._source != "managed":
@@ -237,38 +202,46 @@ class _Reading(Reader):
                 self._unknown_key(key, value, place)
             elif key != "hooks":
                 settings[key] = value
-        self._read_settings(settings, at)
-        common = {
-            "source": self._source,
-            "path": self.path,
-            "directory": directory,
-            "project_dir": project_dir,
-            "permits": self.settings.get("permits", Permits()),
-        }
+        self._read_settings(settings)
+        self._common["permits"] = self.settings.get("permits", Permits())
         if "hooks" in table:
-            self._read_hooks(table["hooks"], (*at, "hooks"), common)
+            self._read_hooks(table["hooks"], (*self._at, "hooks"))
+        if plugins:
+            self.settings["plugins"] = plugins
+        start, wanted = len(self._at), {*plugins, *self.settings}
+        return ReadFile(
+            path=self.path,
+            source=self._source,
+            entries=tuple(self.entries),
+            settings=self.settings,
+            lines={
+                place[start:]: line
+                for place, line in self.lines.items()
+                if place[:start] == self._at and wanted.intersection(place[start : start + 1])
+            },
+            findings=tuple(self.findings),
+            part=part,
+        )
 
     # -- settings ------------------------------------------------------------------------------------------------------
 
-    def _read_settings(self, settings: Mapping[str, Any], at: Place) -> None:
+    def _read_settings(self, settings: Mapping[str, Any]) -> None:
         """Keep the valid keys of the settings, and of the tables among them."""
         wrong = set()
-        for problem in _problems(HookFile, settings, at):
-            place = problem.place[len(at) :]
+        for problem in _problems(HookFile, settings, self._at):
+            place = problem.place[len(self._at) :]
             wrong.add(place[:2] if place[0] in _TABLES else place[:1])
             self.find("not-honoured", *problem, blocks=place[0] in _KEEPS_GATES)
         for key, value in settings.items():
-            if (key,) not in wrong:
-                kept = (
-                    {name: each for name, each in value.items() if (key, name) not in wrong}
-                    if key in _TABLES
-                    else value
-                )
-                self.settings[key] = Permits.from_dict(kept) if key == "permits" else kept
+            if (key,) in wrong:
+                continue
+            if key in _TABLES:
+                value = {name: each for name, each in value.items() if (key, name) not in wrong}
+            self.settings[key] = Permits.from_dict(value) if key == "permits" else value
         policy = self.settings.get("policy", {})
         for name, value in list(policy.items()) if self._is_project else ():
             if not project_may_say(name, value):
-                self._has_no_effect((*at, "policy", name))
+                self._has_no_effect((*self._at, "policy", name))
                 del policy[name]
         if not policy:
             self.settings.pop("policy", None)
@@ -292,9 +265,9 @@ class _Reading(Reader):
 
     # -- hooks ---------------------------------------------------------------------------------------------------------
 
-    def _read_hooks(self, hooks: Any, place: Place, common: Mapping[str, Any]) -> None:
+    def _read_hooks(self, hooks: Any, place: Place) -> None:
         if not isinstance(hooks, dict):
-            problem = f"{written_key(place)} must be a table of events, not {kind_of(hooks, mapping='a table')}."
+            problem = f"{written_key(place)} must be a table of events, not {_kind_of(hooks)}."
             self.find("not-honoured", place, problem, f"Write {_header(*place, 'before_tool_use')}.", blocks=True)
             return
         for name, tables in hooks.items():
@@ -307,7 +280,7 @@ class _Reading(Reader):
                 self.find("not-honoured", (*place, name), problem, remedy, **_about(event, {}))
             else:
                 for number, table in enumerate(tables):
-                    self._read_matcher(event, table, (*place, name, number), common)
+                    self._read_matcher(event, table, (*place, name, number))
 
     def _unknown_event(self, name: str, place: Place) -> None:
         problem = f"There is no event {name!r}, so its hooks are left out."
@@ -317,7 +290,7 @@ class _Reading(Reader):
         facts = known[near[0]].about() if near else {}
         self.find("unknown-event", place, problem, remedy, **facts)
 
-    def _read_matcher(self, event: EventKey, table: Mapping[str, Any], place: Place, common: Mapping[str, Any]) -> None:
+    def _read_matcher(self, event: EventKey, table: Mapping[str, Any], place: Place) -> None:
         options = {key: value for key, value in table.items() if key != "hooks"}
         if not isinstance(table.get("hooks"), list) or not table["hooks"]:
             remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
@@ -339,7 +312,7 @@ class _Reading(Reader):
         refused = {problem.place[first] if len(problem.place) > first else None for problem in wrong}
         if None in refused:
             return
-        fields = {**common, **self._allowed(options, place), "event": event.event}
+        fields = {**self._common, **self._allowed(options, place), "event": event.event}
         if event.is_claudes:  # then its matchers are not ours
             fields |= {"match": match, "host_event": event.host_event, "is_gate": event.is_gate}
         for number, handler in enumerate(table["hooks"]):
@@ -385,6 +358,10 @@ def _about(event: EventKey, options: Mapping[str, Any], matcher: str | None = No
     """Return the fields of a finding about hooks that cannot run."""
     about = event.about(matcher)
     return {**about, "blocks": about["blocks"] and options.get("mode") != "observe"}
+
+
+def _kind_of(value: Any) -> str:
+    return kind_of(value, mapping="a table")
 
 
 def _header(*place: str | int) -> str:

@@ -6,6 +6,7 @@ from agent_hooks.engine.matchers import WEAKLY
 from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.formats.entry import HookEntry
 from agent_hooks.formats.event_keys import all_of
+from agent_hooks.formats.read_file import ReadFile
 from agent_hooks.formats.reader import Reader, WrongError, kind_of
 
 from .conditions import claude_if
@@ -30,6 +31,9 @@ class GroupReader(Reader):
     def __init__(self, common: dict[str, Any]) -> None:
         super().__init__(common["path"])
         self.common = common
+        # The fields that the file has in common with its entries.
+        names = ("path", "source", "form", "project_dir", "plugin_root")
+        self.same = {name: common[name] for name in names if name in common}
 
     # -- what differs by format ----------------------------------------------------------------------------------------
 
@@ -56,6 +60,18 @@ class GroupReader(Reader):
         raise NotImplementedError
 
     # -- reading -------------------------------------------------------------------------------------------------------
+
+    def result(self, settings: Mapping[str, Any], meaning: Mapping[str, Any]) -> ReadFile:
+        """Return the parsed file. ``meaning``: the part of its content that takes effect."""
+        from json import dumps
+
+        return ReadFile(
+            **self.same,
+            entries=tuple(self.entries),
+            settings=settings,
+            findings=tuple(self.findings),
+            part=dumps(meaning, sort_keys=True, separators=(",", ":")).encode(),
+        )
 
     def read_events(self, hooks: Mapping[str, Any]) -> None:
         """Parse the groups of each event."""

@@ -73,13 +73,11 @@ class _Reader(GroupReader):
 
     def file(self, data: bytes) -> ReadFile:
         """Parse the file."""
-        from json import dumps
-
         from agent_hooks.formats.positions import lines_of, repeated_key
 
         text = data.removeprefix(_BOM)
         if not text.strip():  # an empty file counts as none
-            return ReadFile(**self._same())
+            return ReadFile(**self.same)
         try:
             top = read_json(text)
             if not isinstance(top, dict):
@@ -88,10 +86,10 @@ class _Reader(GroupReader):
             line, remedy = 0, "Repair it: nothing of it counts before."
             if str(error).endswith("twice") and (twice := repeated_key(text.decode("utf-8"))):
                 line, remedy = twice[1], f"It is {twice[0][:80]!r}; leave one of them."
-            return ReadFile.unreadable(f"The file {error}.", remedy, line, part=data, **self._same())
+            return ReadFile.unreadable(f"The file {error}.", remedy, line, part=data, **self.same)
         meaning = {key: value for key, value in top.items() if key in _MEANINGFUL or _is_meant(key, value)}
         if not meaning:
-            return ReadFile(**self._same())
+            return ReadFile(**self.same)
         self.lines = lines_of(text.decode("utf-8"))
         settings = self._settings(meaning)
         if "modules" in meaning:
@@ -105,36 +103,22 @@ class _Reader(GroupReader):
             self.find("not-honoured", ("hooks",), problem, _REPAIR, blocks=True)
         self.find_misspelt(meaning)
         self._misplaced(meaning)
-        return ReadFile(
-            **self._same(),
-            entries=tuple(self.entries),
-            settings=settings,
-            findings=tuple(self.findings),
-            part=dumps(meaning, sort_keys=True, separators=(",", ":")).encode(),
-        )
-
-    def _same(self) -> dict[str, Any]:
-        """Return the fields that the file has in common with its entries."""
-        return {name: self.common[name] for name in ("path", "source", "form", "project_dir", "plugin_root")}
+        return self.result(settings, meaning)
 
     # -- beside the hooks ----------------------------------------------------------------------------------------------
 
     def _settings(self, meaning: Mapping[str, Any]) -> dict[str, Any]:
         settings: dict[str, Any] = {}
-        for key, name in _FLAGS.items():
-            if key not in meaning:
-                continue
+        for key in filter(_FLAGS.get, meaning):
             if not isinstance(meaning[key], bool):
                 self.find("not-honoured", (key,), f"{key} must be true or false, so it does not count.", _REPAIR)
             elif key == "allowManagedHooksOnly" and self.common["source"] != "managed":
                 problem = f"{key} does not count here: only who manages the machine may say it."
                 self.find("not-allowed", (key,), problem, "Remove it.")
             else:
-                settings[name] = meaning[key]
-        for key, name in _LISTS.items():
-            if key not in meaning:
-                continue
-            settings[name] = tuple(meaning[key]) if is_texts(meaning[key]) else ()
+                settings[_FLAGS[key]] = meaning[key]
+        for key in filter(_LISTS.get, meaning):
+            settings[_LISTS[key]] = tuple(meaning[key]) if is_texts(meaning[key]) else ()
             if not is_texts(meaning[key]):
                 self.find("not-honoured", (key,), f"{key} must be a list of texts, so it allows nothing.", _REPAIR)
         return settings
@@ -174,18 +158,18 @@ class _Reader(GroupReader):
             problem = f"{event} knows no matchers, so its hooks are asked whatever `matcher` says."
             self.find("ignored", place, problem, "Remove the matcher.")
             return None
+        if subject != "tool":
+            return matcher
         names = exact_names(matcher, event) or ()
-        servers = [name for name in names if name.startswith("mcp__") and name.count("__") == 1]
-        if subject == "tool" and servers:
-            problem = f"The matcher {servers[0]!r} names a server and none of its tools, so it never matches."
-            self.find("never-runs", place, problem, f"Write {servers[0] + '__.*'!r} for all of them.")
-        for name in names if subject == "tool" else ():
-            meant = misspelt_tool(name)
-            if meant:
+        server = next((name for name in names if name.startswith("mcp__") and name.count("__") == 1), "")
+        if server:
+            problem = f"The matcher {server!r} names a server and none of its tools, so it never matches."
+            self.find("never-runs", place, problem, f"Write {server + '__.*'!r} for all of them.")
+        for name in names:
+            if meant := misspelt_tool(name):
                 problem = f"The matcher {name!r} is no name of a tool of Claude Code, where case counts."
                 self.find("never-runs", place, problem, f"Did you mean {meant!r}?")
-        rule = permission_rule(matcher) if subject == "tool" else ""
-        if rule:
+        if rule := permission_rule(matcher):
             problem = f"The matcher {matcher[:80]!r} is a permission rule, and as an expression it matches no tool."
             self.find("never-runs", place, problem, f'Write "matcher": "{rule}", and the rule as `if` of each hook.')
         return matcher
