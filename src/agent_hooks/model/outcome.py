@@ -272,31 +272,24 @@ def _from_tuple(answer: Sequence[Any]) -> HookOutcome:
 
 # The dict forms: S0's own (snake or camel case) and Claude Code's answer, nested hookSpecificOutput included.
 _DICT_KEYS = {
-    "updated_tool_args": "tool_args",
-    "updatedToolArgs": "tool_args",
-    "modifiedToolArgs": "tool_args",
-    "updatedInput": "tool_args",
-    "updated_state": "state",
-    "updatedState": "state",
-    "additional_context": "context",
-    "additionalContext": "context",
-    "messages_to_inject": "messages",
-    "messagesToInject": "messages",
-    "permissionDecisionReason": "reason",
-    "stopReason": "reason",
-    "updatedToolOutput": "result",
-    "updated_result": "result",
+    **dict.fromkeys(("updated_tool_args", "updatedToolArgs", "modifiedToolArgs", "updatedInput"), "tool_args"),
+    **dict.fromkeys(("updated_state", "updatedState"), "state"),
+    **dict.fromkeys(("additional_context", "additionalContext"), "context"),
+    **dict.fromkeys(("messages_to_inject", "messagesToInject"), "messages"),
+    **dict.fromkeys(("permissionDecisionReason", "stopReason"), "reason"),
+    **dict.fromkeys(("updatedToolOutput", "updated_result"), "result"),
 }
+# Fields that only the engine sets.
+_OF_ENGINE = frozenset("hook source origin failed token asked_by asked_keys findings shadowed".split())
 _IGNORED_KEYS = frozenset({"hookEventName", "suppressOutput", "systemMessage", "terminalSequence"})
 
 
 def _from_dict_form(answer: Mapping[str, Any], event: HookEvent | None) -> HookOutcome:
-    flat = {key: value for key, value in answer.items() if key != "hookSpecificOutput"}
-    nested = answer.get("hookSpecificOutput")
-    if nested is not None:
-        if not isinstance(nested, dict):
-            raise InvalidOutcomeError(f"hookSpecificOutput must be an object, not {nested!r}.")
-        flat.update(nested)
+    flat = {**answer}
+    nested = flat.pop("hookSpecificOutput", None)
+    if not isinstance(nested, (dict, type(None))):
+        raise InvalidOutcomeError(f"hookSpecificOutput must be an object, not {nested!r}.")
+    flat |= nested or {}
     fields: dict[str, Any] = {}
     decision = flat.pop("decision", None)
     permission = flat.pop("permissionDecision", None)
@@ -321,17 +314,7 @@ def _from_dict_form(answer: Mapping[str, Any], event: HookEvent | None) -> HookO
         name = _DICT_KEYS.get(key, key)
         if key in _IGNORED_KEYS or value is None:
             continue
-        if name not in HookOutcome._known or name in (
-            "hook",
-            "source",
-            "origin",
-            "failed",
-            "token",
-            "asked_by",
-            "asked_keys",
-            "findings",
-            "shadowed",
-        ):
+        if name not in HookOutcome._known or name in _OF_ENGINE:
             raise InvalidOutcomeError(f"{key!r} is not a field of an answer.")
         fields[name] = value
     for name, kind in (("reason", str), ("context", str), ("metadata", dict), ("tool_args", dict), ("final", bool)):

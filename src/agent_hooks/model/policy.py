@@ -76,24 +76,14 @@ class HookPolicy(Value):
             _check("on_gate_failure", self.on_gate_failure, (None, *FAILURES))
             _check("ask_fallback", self.ask_fallback, ("deny", "allow"))
             _check("contracts", self.contracts, CONTRACTS)
-            for name, least in (
-                ("timeout", None),
-                ("max_rechecks", 0),
-                ("max_forced_continuations", 0),
-                ("max_retries", 0),
-                ("max_background", 1),
-            ):
-                value = getattr(self, name)
-                if name == "timeout" and value is None:
-                    continue
-                kind = int if least is not None else (int, float)
-                if (
-                    isinstance(value, bool)
-                    or not isinstance(value, kind)
-                    or (not value > 0 if least is None else value < least)
-                ):
-                    limit = "a number above 0" if least is None else f"a whole number from {least}"
-                    raise SettingsError(f"HookPolicy.{name} must be {limit}, not {value!r}.")
+            seconds = self.timeout
+            is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+            if seconds is not None and not (is_number and seconds > 0):
+                raise SettingsError(f"HookPolicy.timeout must be a number above 0, not {seconds!r}.")
+            for name in ("max_rechecks", "max_forced_continuations", "max_retries", "max_background"):
+                count, least = getattr(self, name), int(name == "max_background")
+                if type(count) is not int or count < least:
+                    raise SettingsError(f"HookPolicy.{name} must be a whole number from {least}, not {count!r}.")
 
         def replace(self, **changes: Any) -> HookPolicy:
             """Return a copy with ``changes``, checked like a new one."""

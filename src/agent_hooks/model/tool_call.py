@@ -40,9 +40,8 @@ class ErrorInfo(Value):
 class ToolCall(Value):
     """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down.
 
-    ``kind`` is one of ``tools.KINDS``, by default the one that Claude Code's tool of
-    this name has, else ``other``; ``aliases`` are further names that a match may use; ``id`` is the host's, empty
-    if it has none.
+    ``kind`` is one of ``tools.KINDS``, by default the one that Claude Code's tool of this name has, else ``other``;
+    ``aliases`` are further names that a match may use; ``id`` is the host's, empty if it has none.
     """
 
     name: str

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.tool_call import ToolCall
 
-
 ARGUMENTS_CHANGED = "A hook changed the arguments."
 NEEDS_APPROVAL = "This needs approval."
 # Where nobody can be asked, the model has to know how to go on.
@@ -33,39 +32,28 @@ _EXITS_WITH_2 = frozenset({"permission", "decision", "exit", "go_on"})
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
 
-# Payload key -> context field. All are strings; null and missing keys are left out. A payload whose subject or place is
+# Payload key -> context field. All are strings; null and missing keys are left out. A payload whose subject or `cwd` is
 # no string cannot be read; other values that are no strings stay in `payload` alone.
 _EVERYWHERE = {
-    "session_id": "session_id",
-    "transcript_path": "transcript_path",
-    "cwd": "cwd",
-    "permission_mode": "permission_mode",
-    "agent_id": "agent_id",
+    **{key: key for key in ("session_id", "transcript_path", "cwd", "permission_mode", "agent_id", "model")},
     "agent_type": "agent_name",
-    "model": "model",
 }
 # Fields that an event shares with the one that it is a part of.
 _WHERE = frozenset({*_EVERYWHERE.values(), "host", "host_event", "project_dir"})
 _OF_EVENT = {
-    "setup": {"trigger": "trigger"},
     "session_start": {"source": "source"},
     "session_end": {"reason": "end_reason"},
     "user_input": {"prompt": "prompt", "source": "source"},
     "on_tool_error": {"error": "error_text"},
     "on_stop": {"last_assistant_message": "output"},
     "after_subagent": {"last_assistant_message": "result"},
-    "before_compact": {"trigger": "trigger"},
-    "after_compact": {"trigger": "trigger"},
+    **{event: {"trigger": "trigger"} for event in ("setup", "before_compact", "after_compact")},
     "notification": {"message": "message", "notification_type": "notification_type"},
 }
 _TOOL_EVENTS = frozenset({"before_tool_use", "permission_request", "after_tool_use", "on_tool_error"})
 _TOOL_KEYS = frozenset({"tool_name", "tool_input", "tool_use_id", "tool_response", "duration_ms"})
 # Without these the event would be judged by something it does not have.
 _NEEDED = {"user_input": ("prompt",), **dict.fromkeys(_TOOL_EVENTS, ("tool_name", "tool_input"))}
-_SUBAGENT_EVENTS = frozenset({"before_subagent", "after_subagent"})
-
-
-_UNREADABLE_UNLESS_TEXT = frozenset({"cwd"})
 
 
 def _typed(payload: Mapping[str, Any], key: str, kind: type) -> Any:
@@ -135,23 +123,21 @@ class Host:
         fields: dict[str, Any] = {"host": self.name, "host_event": name}
         used = {"hook_event_name", *(key for key in keys if payload.get(key) is None)}
         for key, field in keys.items():
-            is_strict = key in _UNREADABLE_UNLESS_TEXT or field == subject
-            text = _typed(payload, key, str) if is_strict else _text(payload, key)
+            text = _typed(payload, key, str) if field in ("cwd", subject) else _text(payload, key)
             if text is not None:
                 fields[field] = text
                 used.add(key)
         if here in _TOOL_EVENTS:
             fields.update(self._tool_fields(payload, here))
             used |= _TOOL_KEYS
-        elif here in _SUBAGENT_EVENTS:
+        elif here in ("before_subagent", "after_subagent"):
             fields["name"] = fields.get("agent_name", "")
         elif here == "on_error":
             kind = _text(payload, "error") or "unknown"
             fields["error"] = ErrorInfo(type=kind, message=_text(payload, "error_details") or "")
             fields["error_list"] = (fields["error"],)
             used |= {key for key in ("error", "error_details") if _text(payload, key) is not None}
-        active = payload.get("stop_hook_active")
-        if isinstance(active, bool):
+        if isinstance(active := payload.get("stop_hook_active"), bool):
             fields["stop_hook_active"] = active
             used.add("stop_hook_active")
         rest = payload if here == "on_host_event" else {key: value for key, value in payload.items() if key not in used}
@@ -165,16 +151,16 @@ class Host:
             raise WireError(f"The payload of {event} cannot be read: the tool has no name.")
         args = _typed(payload, "tool_input", dict) or {}
         call = tool_call(name, args, self.kinds, id=_text(payload, "tool_use_id") or "")
-        fields: dict[str, Any] = {"tool_call": call}
         milliseconds = payload.get("duration_ms")
         duration = milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
+        brought: dict[str, Any] = {}
         if event == "after_tool_use":
-            fields["result"] = freeze(payload.get("tool_response"))
-            fields["tool_execution"] = ToolExecution(call=call, result=fields["result"], duration=duration)
+            brought["result"] = freeze(payload.get("tool_response"))
         elif event == "on_tool_error":
-            fields["error"] = ErrorInfo(type="ToolError", message=_typed(payload, "error", str) or "")
-            fields["tool_execution"] = ToolExecution(call=call, error=fields["error"], duration=duration)
-        return fields
+            brought["error"] = ErrorInfo(type="ToolError", message=_typed(payload, "error", str) or "")
+        if brought:
+            brought["tool_execution"] = ToolExecution(call=call, duration=duration, **brought)
+        return {"tool_call": call, **brought}
 
     # -- out ---------------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-TYPE_CHECKING = False
-
-
 class Row(Value):
     """One event of a host.
 
@@ -50,12 +47,8 @@ UNKNOWN = row("on_host_event", "exit")
 
 # Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``); Codex reports every shell as Bash.
 CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
-
-
 # The arguments with the subagent's name and its task.
 SUBAGENT_KEYS = ("subagent_type", "agent_type")
-
-
 TASK_KEYS = ("prompt", "message", "task")
 
 
@@ -66,8 +59,8 @@ def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, i
     An MCP tool, ``mcp__server__tool``, also answers to ``mcp__server``, as in Claude Code's permission rules. It never
     answers to its bare name: any server could then call a tool ``Read`` and meet a rule that allows reading.
     """
+    kind, aliases = kinds.get(name), FORMER_NAMES.get(name, ())
     if name.startswith("mcp__"):
         server, separator, _ = name.removeprefix("mcp__").partition("__")
-        aliases = (f"mcp__{server}",) if server and separator else ()
-        return ToolCall(name, args, id=id, kind="mcp", aliases=aliases)
-    return ToolCall(name, args, id=id, kind=kinds.get(name), aliases=FORMER_NAMES.get(name, ()))
+        kind, aliases = "mcp", (f"mcp__{server}",) if server and separator else ()
+    return ToolCall(name, args, id=id, kind=kind, aliases=aliases)
