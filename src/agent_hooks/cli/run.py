@@ -180,7 +180,11 @@ def _answer(options: Options, started: float, output: tuple[int, int]) -> tuple[
             )
             return host.failure(named, wrong), b""
         event = event or (named if isinstance(named, str) else None)
-        ctx = _with_project_dir(host.read(payload, event))
+        ctx = host.read(payload, event)
+        # The folder in which the session began; only Claude Code reports it.
+        directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
+        if host.name == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory):
+            ctx = ctx.replace(project_dir=directory)
         deadline = _deadline(host, event, options.timeout, started)
         ask = lambda send, marks: _ask(host, ctx, options.on_ask, send, marks, deadline)  # noqa: E731
         return supervised(ask, deadline, keep_from=output)
@@ -198,13 +202,6 @@ def _deadline(host: Host, event: str | None, timeout: float | None, started: flo
         return started + timeout
     limit = host.time_limit(event or "")
     return started + limit - min(5.0, limit / 4)
-
-
-def _with_project_dir(ctx: HookContext) -> HookContext:
-    """Return ``ctx`` with the folder in which the session began; only Claude Code reports it."""
-    directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
-    is_known = ctx.host == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory)
-    return ctx.replace(project_dir=directory) if is_known else ctx
 
 
 # -- with the hooks ----------------------------------------------------------------------------------------------------

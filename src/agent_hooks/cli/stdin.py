@@ -20,8 +20,12 @@ def read_all(descriptor: int, deadline: float) -> bytes:
     """Return all of ``descriptor``. Raises ``WireError`` after ``deadline`` (monotonic), and above 64 MiB."""
     parts: list[bytes] = []
     size = 0
+    poll = select.poll() if hasattr(select, "poll") else None
+    if poll is not None:
+        poll.register(descriptor, select.POLLIN)
     while True:
-        _wait(descriptor, deadline)
+        if poll is not None and not poll.poll(max(0.0, deadline - monotonic()) * 1000):
+            raise WireError("The payload on stdin did not end in time: the host must close stdin.")
         part = os.read(descriptor, 1024 * 1024)
         if not part:
             return b"".join(parts)
@@ -29,15 +33,6 @@ def read_all(descriptor: int, deadline: float) -> bytes:
         if size > MAX_BYTES:
             raise WireError(f"The payload on stdin is longer than {MAX_BYTES // (1024 * 1024)} MiB.")
         parts.append(part)
-
-
-def _wait(descriptor: int, deadline: float) -> None:
-    if not hasattr(select, "poll"):
-        return
-    poll = select.poll()
-    poll.register(descriptor, select.POLLIN)
-    if not poll.poll(max(0.0, deadline - monotonic()) * 1000):
-        raise WireError("The payload on stdin did not end in time: the host must close stdin.")
 
 
 def read_object(data: bytes) -> dict[str, Any]:

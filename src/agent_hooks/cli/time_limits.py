@@ -81,12 +81,18 @@ class TimeLimits:
         name = f"the hook {hook.name}"
         if hook.match is not None:
             hook.match = self._limited(hook.match, f"{name} (its match)", seconds)
+        call = hook.call
         if hook.is_timed:  # it runs in a thread of its own
-            hook.call = self._named(hook.call, name)
+
+            def named(*arguments: Any) -> Any:
+                self._mark(name, self._end)
+                return call(*arguments)
+
+            hook.call = named
         elif hook.is_async or hook.options.wrapper:
-            hook.call = self._stepwise(hook.call, name, seconds)
+            hook.call = lambda ctx: _Steps(call(ctx), lambda step: self._limited(step, name, seconds))
         else:
-            hook.call = self._limited(hook.call, name, seconds)
+            hook.call = self._limited(call, name, seconds)
 
     def _limited(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
         def limited(*arguments: Any) -> Any:
@@ -106,19 +112,6 @@ class TimeLimits:
                 self._mark(running, self._end)  # code without a limit of its own may follow
 
         return limited
-
-    def _named(self, call: Callable[..., Any], name: str) -> Callable[..., Any]:
-        def named(*arguments: Any) -> Any:
-            self._mark(name, self._end)
-            return call(*arguments)
-
-        return named
-
-    def _stepwise(self, call: Callable[..., Any], name: str, seconds: float) -> Callable[..., Any]:
-        def limited(step: Callable[..., Any]) -> Callable[..., Any]:
-            return self._limited(step, name, seconds)
-
-        return lambda ctx: _Steps(call(ctx), limited)
 
     def _interrupt(self, _number: int, _frame: object) -> None:
         if self._is_running:  # it may have ended just before the alarm

@@ -57,6 +57,11 @@ def not_honoured(
     entry: HookEntry, problem: str, remedy: str = "Repair or remove it.", *, kind: str = "not-honoured"
 ) -> ConfigFinding:
     """Return the finding about an entry without a valid hook; it blocks if the entry could have decided."""
+    from agent_hooks.formats.claude.matcher_rules import exact_names
+
+    # A matcher means the same as a match text of ours where that is so for every list of names.
+    is_ours = entry.match is None or exact_names(entry.matcher or "", "") is not None
+    matcher = entry.matcher if is_ours and entry.event.matched_by == "tool" else None
     return ConfigFinding(
         kind=kind,
         path=entry.path,
@@ -65,14 +70,6 @@ def not_honoured(
         f"{problem.rstrip('.')}.",
         remedy=remedy,
         event=str(entry.event),
-        matcher=entry.host_event or _matcher_in_words(entry),
+        matcher=entry.host_event or matcher,
         blocks=entry.is_gate and entry.event.closed in ("deny", "stop") and not entry.is_async,
     )
-
-
-def _matcher_in_words(entry: HookEntry) -> str | None:
-    """Return the matcher if it means the same as a match text of ours, as every list of names does."""
-    from agent_hooks.formats.claude.matcher_rules import exact_names
-
-    is_ours = entry.match is None or exact_names(entry.matcher or "", "") is not None
-    return entry.matcher if is_ours and entry.event.matched_by == "tool" else None

@@ -24,13 +24,15 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema(types: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON Schema (draft 2020-12) of ``agent-hooks.toml``. ``types``: handler types by name."""
-    models = {name: _with_type(name, model) for name, model in _configs(types).items()}
+    configs = {name: getattr(handler, "config", None) for name, handler in types.items()}
+    models = {name: _with_type(name, config) for name, config in configs.items() if config is not None}
     every: list[type[BaseModel]] = [HookFile, *models.values()]
     references, schema = models_json_schema([(model, "validation") for model in every])
     definitions = schema["$defs"]
     known = [references[model, "validation"] for model in models.values()]
     definitions["HandlerTable"] = {"oneOf": [*known, {"$ref": "#/$defs/OtherHandler"}]}
-    definitions["OtherHandler"] = _other_handler([*models])
+    definitions["OtherHandler"] = other = HandlerTable.model_json_schema()
+    other["properties"]["type"] |= {"not": {"enum": [*models]}} if models else {}
     definitions["Matchers"] = {"type": "array", "items": {"$ref": "#/$defs/MatcherTable"}}
     top = definitions.pop("HookFile")
     # Any other table is a plugin's.
@@ -39,21 +41,10 @@ def json_schema(types: Mapping[str, Any]) -> dict[str, Any]:
     return {"$schema": DIALECT, **top, "title": "agent-hooks.toml", "$defs": definitions}
 
 
-def _configs(types: Mapping[str, Any]) -> dict[str, type[BaseModel]]:
-    configs = {name: getattr(handler, "config", None) for name, handler in types.items()}
-    return {name: config for name, config in configs.items() if config is not None}
-
-
 def _with_type(name: str, config: type[BaseModel]) -> type[BaseModel]:
     const = Field(json_schema_extra={"const": name})
     # The doc string is the description that editors show.
     return create_model(f"{name} handler", __base__=config, __doc__=config.__doc__, type=(str, const))
-
-
-def _other_handler(known: list[str]) -> dict[str, Any]:
-    schema = HandlerTable.model_json_schema()
-    schema["properties"]["type"] |= {"not": {"enum": known}} if known else {}
-    return schema
 
 
 def _events() -> dict[str, Any]:

@@ -55,11 +55,7 @@ def _strictest_of(tables: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
     for table in tables:
         for key, value in table.items():
-            if key not in chosen or _is_stricter(key, value, chosen[key]):
+            strictness = _STRICTNESS.get(key)
+            if key not in chosen or (strictness is not None and strictness(value) > strictness(chosen[key])):
                 chosen[key] = value
     return chosen
-
-
-def _is_stricter(key: str, value: Any, other: Any) -> bool:
-    strictness = _STRICTNESS.get(key)
-    return strictness is not None and strictness(value) > strictness(other)

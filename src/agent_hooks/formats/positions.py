@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from json import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,16 +49,10 @@ def _values(text: str) -> Iterator[tuple[Place, int]]:
             if isinstance(key, int):
                 place[-1] = key + 1
         elif awaits_key and part != ":":
-            place[-1] = _key(part)
+            place[-1] = str(loads(part)) if "\\" in part else part[1:-1]
             awaits_key = False
         elif part != ":":
             yield tuple(place), line
             if part in "[{":
                 awaits_key = part == "{"
                 place.append("" if awaits_key else 0)
-
-
-def _key(part: str) -> str:
-    from json import loads
-
-    return str(loads(part)) if "\\" in part else part[1:-1]

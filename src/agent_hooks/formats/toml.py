@@ -138,11 +138,6 @@ def _meant(key: str, known: Iterable[str]) -> str | None:
     return by_letters[near[0]] if near else None
 
 
-def _is_of_a_plugin(key: str, value: Any) -> bool:
-    """Whether a key names a plugin's table: any but a near miss of our own keys or a misplaced event."""
-    return key != TABLE[0] and _meant(key, KEYS) is None and _event_meant(key, value) is None
-
-
 def _event_meant(key: str, value: Any) -> EventKey | None:
     """Return the event of a key whose value looks like hooks: a list of tables, or a table with keys of hooks."""
     are_tables = isinstance(value, list) and bool(value) and all(isinstance(table, dict) for table in value)
@@ -186,8 +181,13 @@ class _Reading(Reader):
             is_table = key != meant
             problem = f"Nobody reads {key}." if is_table else f"{key} must be a table, not {_kind_of(value)}."
             self.find("unknown-key", place, problem, f"Write [{meant}].", blocks=True)
-        kept = _NOT_FOR_PROJECTS if self._is_project else ()
-        plugins = {key: value for key, value in table.items() if _is_of_a_plugin(key, value) and key not in kept}
+        # Any other key names a plugin's table, but for a near miss of our own keys and a misplaced event.
+        own = {TABLE[0], *(_NOT_FOR_PROJECTS if self._is_project else ())}
+        plugins = {
+            key: value
+            for key, value in table.items()
+            if key not in own and _meant(key, KEYS) is None and _event_meant(key, value) is None
+        }
         settings: dict[str, Any] = {}
         for key, value in table.items():
             place = (*self._at, key)

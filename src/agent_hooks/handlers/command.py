@@ -192,21 +192,20 @@ class _CommandHook:
 
 
 def _check_end(finished: Finished, config: CommandConfig) -> None:
-    problem = finished.problem
+    problem, _, detail = finished.problem.partition(": ")
     if not problem:
         if finished.is_cut and finished.exit_code != REFUSED:
             raise HandlerError(f"its command printed more than {MAX_STDOUT // 1024} KiB")
         return
-    if problem.startswith("not started: "):
-        raise HandlerError(f"its command could not be started: {problem.removeprefix('not started: ')}")
     messages = {
+        "not started": f"its command could not be started: {detail}",
         "late": f"its command did not end within {config.timeout:g} s, and was killed",
         "flooded": f"its command printed more than {MAX_READ // 1024**2} MiB, and was killed",
         "cancelled": "its command was cancelled",
         "lost": "the exit code of its command was taken by another part of this process, which waits for any child",
     }
     cause = TimeoutError() if problem == "late" else None
-    raise HandlerError(messages.get(problem, f"its command was ended by {problem}")) from cause
+    raise HandlerError(messages.get(problem, f"its command was ended by {finished.problem}")) from cause
 
 
 def _argv(config: CommandConfig, folders: Mapping[str, str]) -> list[str]:

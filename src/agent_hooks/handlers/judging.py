@@ -122,11 +122,8 @@ def is_too_long(payload: Mapping[str, Any]) -> bool:
 
 def _shown(payload: Mapping[str, Any]) -> str:
     text = json.dumps(payload, ensure_ascii=False, allow_nan=False)
-    return "".join(each if is_seen(each) and each not in "<>" else _escape(each) for each in text)
-
-
-def _escape(character: str) -> str:
-    return f"\\u{ord(character):04x}" if character in "<>" else json.dumps(character)[1:-1]
+    escaped = {"<": "\\u003c", ">": "\\u003e"}
+    return "".join(escaped.get(each) or (each if is_seen(each) else json.dumps(each)[1:-1]) for each in text)
 
 
 def instructions(nonce: str, *, may_be_impossible: bool = False) -> str:

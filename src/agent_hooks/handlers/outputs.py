@@ -198,7 +198,12 @@ def _read(entry: HookEntry, ctx: HookContext, answer: Mapping[str, Any], unexpla
             "permissionDecisionReason": permission.get("message"),
             "updatedInput": permission.get("updatedInput"),
         }
-    fields = _as_ours(answer, specific) if entry.form == "toml" else _as_claude(entry, ctx, answer, specific)
+    if entry.form != "toml":
+        fields = _as_claude(entry, ctx, answer, specific)
+    elif twice := (answer.keys() & specific.keys()) - _READ_HERE:
+        raise InvalidOutcomeError(f"it says {min(twice)!r} twice, in hookSpecificOutput and beside it.")
+    else:
+        fields = {key: value for key, value in {**answer, **specific}.items() if key not in _READ_HERE}
     outcome = read_answer({**fields, "reason": _reason(answer, specific)}, ctx.event)
     if outcome.decision is Decision.SKIP or outcome.final:
         raise InvalidOutcomeError("it wants to pass over other hooks, and what comes from a file may not.")
@@ -219,13 +224,6 @@ def _typed(answer: Mapping[str, Any], key: str, kind: type, default: Any) -> Any
     if not isinstance(value, kind):
         raise InvalidOutcomeError(f"{key!r} must be {kind.__name__}, not {type(value).__name__}.")
     return value
-
-
-def _as_ours(answer: Mapping[str, Any], specific: Mapping[str, Any]) -> dict[str, Any]:
-    twice = (answer.keys() & specific.keys()) - _READ_HERE
-    if twice:
-        raise InvalidOutcomeError(f"it says {min(twice)!r} twice, in hookSpecificOutput and beside it.")
-    return {key: value for key, value in {**answer, **specific}.items() if key not in _READ_HERE}
 
 
 def _as_claude(

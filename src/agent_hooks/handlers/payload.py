@@ -65,7 +65,8 @@ def payload_of(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
     if isinstance(sent, dict):
         payload = {**sent, **payload}
     event = str(ctx.event)
-    payload["hook_event_name"] = entry.host_event or _event_name(ctx, payload["hook_event_name"])
+    named = entry.host_event or (ctx.host_event if event == "on_host_event" else _CLAUDE_EVENTS.get(event))
+    payload["hook_event_name"] = named or payload["hook_event_name"]
     payload["rechecking"] = ctx.rechecking
     payload.setdefault("transcript_path", "")
     is_main_agent = not (ctx.depth or ctx.parent_agent_id or ctx.host)
@@ -116,12 +117,6 @@ def given_back(entry: HookEntry, ctx: HookContext, updated_input: Mapping[str, A
             raise HandlerError(f"{entry.origin} changed both {key!r} and {source!r} of tool_input, which are one.")
         own[source] = value
     return own
-
-
-def _event_name(ctx: HookContext, ours: str) -> str:
-    if ctx.event == "on_host_event" and ctx.host_event:
-        return ctx.host_event
-    return _CLAUDE_EVENTS.get(ctx.event, ours)
 
 
 def _claude_name(call: ToolCall) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.calling import in_event_loop
+from agent_hooks.engine.calling import drive, in_event_loop
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.engine.matchers import compile_match
 from agent_hooks.engine.origins import ORIGIN
@@ -112,7 +112,7 @@ def _conditional(
             return refused_by_failing(entry, ctx, error)
         raise error
 
-    async def later(ctx: HookContext) -> Any:
+    async def ask(ctx: HookContext) -> Any:
         try:
             answer = run(ctx)
             return note(ctx, await answer if isawaitable(answer) else answer)
@@ -122,12 +122,7 @@ def _conditional(
     def hook(ctx: HookContext) -> Any:
         if ctx.session_id in approved and not ctx.rechecking:
             return None
-        if in_event_loop():
-            return later(ctx)
-        try:
-            return note(ctx, run(ctx))
-        except HandlerError as error:
-            return refuse(ctx, error)
+        return ask(ctx) if in_event_loop() else drive(ask(ctx))
 
     return hook
 

@@ -283,7 +283,7 @@ class HookContext(Value):
         for internal in ("created_at", "updated_at", "previous", "outcome", "state"):
             data.pop(internal, None)
         payload: dict[str, Any] = {
-            "hook_event_name": _claude_name(self.event),
+            "hook_event_name": _CLAUDE.get(self.event) or "".join(map(str.capitalize, str(self.event).split("_"))),
             "event": str(self.event),
             "agent_name": self.agent_name,
             "scope": self.scope,
@@ -383,11 +383,7 @@ def _link(link: Any) -> tuple[Any, str, HookOutcome] | None:
     return None if link is None else (_link(link[0]), link[1], HookOutcome.from_dict(link[2]))
 
 
-def _claude_name(event: HookEvent) -> str:
-    """The name external hooks know the event by: Claude Code's where it has one, else ours in capitals."""
-    return _CLAUDE.get(event) or "".join(part.capitalize() for part in str(event).split("_"))
-
-
+# The names that external hooks know events by: Claude Code's. Other events have ours, in capitals.
 _CLAUDE = {
     HookEvent.USER_INPUT: "UserPromptSubmit",
     HookEvent.BEFORE_TOOL_USE: "PreToolUse",

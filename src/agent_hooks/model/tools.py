@@ -65,25 +65,25 @@ URL_KEYS = ("url", "uri")
 ADDRESS_KEYS = (*URL_KEYS, "urls")
 HOST_KEYS = frozenset(("host", "hostname", "server", "endpoint", "proxy"))
 PATCH_KEYS = ("command", "input", "patch")
-# Keys of content, messages and queries, lower case and without "_" and "-": their texts may speak of files.
-_TEXT_KEYS = frozenset(
-    (
-        *(key.lower().replace("_", "") for key in CONTENT_KEYS),
-        *("contents", "markdown", "html", "oldstring", "oldstr", "oldtext", "oldsource", "replacement", "inserttext"),
-        *("message", "messages", "msg", "prompt", "title", "subject", "description", "summary", "note", "notes"),
-        *("comment", "comments", "caption", "label", "header", "reason", "thought", "thoughts", "reasoning"),
-        *("explanation", "instruction", "instructions", "task", "goal", "question", "answer"),
-        *("query", "queries", "q", "search", "searchquery", "searchterm", "term", "keyword", "keywords"),
-    )
-)
-# The same for programs and patterns, which may be about any file, and for a tool's exclusions.
-_PROGRAM_KEYS = frozenset(
-    """
+# The roles of values by their key, lower case and without "_" and "-". ``text``: content, messages and queries, which
+# may speak of files. ``program``: programs and patterns, which may be about any file, and a tool's exclusions.
+# ``addressee``: what stands beside a message, its recipients, channel and language.
+_KEYS_OF_ROLES = {
+    "text": """
+    contents markdown html oldstring oldstr oldtext oldsource replacement inserttext message messages msg prompt title
+    subject description summary note notes comment comments caption label header reason thought thoughts reasoning
+    explanation instruction instructions task goal question answer query queries q search searchquery searchterm term
+    keyword keywords
+    """,
+    "program": """
     code sql pattern regex regexp exclude excludes excludepattern excludepatterns ignore ignores ignorepatterns
-    """.split()
-)
-# Keys beside a message: its recipients, channel and language.
-_MESSAGE_KEYS = frozenset("to cc bcc recipient recipients channel thread role lang language".split())
+    """,
+    "addressee": "to cc bcc recipient recipients channel thread role lang language",
+}
+_ROLES = {
+    **{key.lower().replace("_", ""): "text" for key in CONTENT_KEYS},
+    **{key: role for role, keys in _KEYS_OF_ROLES.items() for key in keys.split()},
+}
 MAX_PATH = 4096  # characters
 _HERE = ("./", "../", f".{os.sep}", f"..{os.sep}")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
@@ -214,7 +214,7 @@ def texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         elif isinstance(value, dict):
             for key, item in value.items():
                 name = key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
-                own = "" if key in PATH_KEYS else _role_of(name) or role
+                own = "" if key in PATH_KEYS else _ROLES.get(name, role)
                 waiting.append((item, own, True))
                 if is_inner and name and own in ("", "addressee"):
                     yield key, "key"
@@ -222,12 +222,6 @@ def texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             waiting.extend((item, role, True) for item in value)
         elif hasattr(value, "__fspath__"):
             yield str(value), role
-
-
-def _role_of(key: str) -> str:
-    if key in _TEXT_KEYS:
-        return "text"
-    return "program" if key in _PROGRAM_KEYS else "addressee" if key in _MESSAGE_KEYS else ""
 
 
 def _may_be_path(text: str, role: str, cwd: str) -> bool:

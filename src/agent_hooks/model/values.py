@@ -140,32 +140,32 @@ def _refuse_change(_self: object, *_args: object, **_kwargs: object) -> NoReturn
     )
 
 
-class FrozenDict(dict[str, "Any"]):
+class _Frozen:
+    """Makes copies of itself plain and changeable. Pickled, it is frozen again."""
+
+    __slots__ = ()
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return thaw(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (freeze, (thaw(self),))
+
+
+class FrozenDict(_Frozen, dict[str, "Any"]):
     """A dict that refuses changes. Equal to a plain dict; ``copy.deepcopy`` gives a plain, changeable one."""
 
     __slots__ = ()
     __setitem__ = __delitem__ = __ior__ = _refuse_change
     clear = pop = popitem = setdefault = update = _refuse_change
 
-    def __deepcopy__(self, memo: object) -> dict[str, Any]:
-        return {key: thaw(value) for key, value in self.items()}
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (freeze, (thaw(self),))
-
-
-class FrozenList(list["Any"]):
+class FrozenList(_Frozen, list["Any"]):
     """A list that refuses changes. Equal to a plain list; ``copy.deepcopy`` gives a plain, changeable one."""
 
     __slots__ = ()
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse_change
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change
-
-    def __deepcopy__(self, memo: object) -> list[Any]:
-        return [thaw(value) for value in self]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (freeze, (thaw(self),))
 
 
 def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:

@@ -34,10 +34,6 @@ def parse_bracket(parser: Parser, at: int) -> Node:
     return Group(body, [], subshell=True)
 
 
-def _parse_group(parser: Parser, _at: int) -> Group:
-    return Group(parser.block("}"), [])
-
-
 def _parse_if(parser: Parser, _at: int) -> If:
     branches: list[tuple[Node, Node]] = []
     while True:
@@ -154,7 +150,7 @@ def _parse_test(parser: Parser, at: int) -> Test:
 
 # Parsers by reserved word. Each starts after the word, whose offset is its second argument.
 COMPOUNDS: dict[str, Callable[[Parser, int], Node]] = {
-    "{": _parse_group,
+    "{": lambda parser, _at: Group(parser.block("}"), []),
     "if": _parse_if,
     "while": _parse_while,
     "until": _parse_while,

@@ -84,15 +84,11 @@ def _is_for(tool: str, call: ToolCall) -> Any:
     operations = {operation.kind for operation in call.file_operations} or {call.kind}
     if operations & _APPLIES_TO_KINDS.get(tool, frozenset()):
         return True
-    if any(_is_like(tool, name) for name in (*tool_names(call), _server(call.name))):
+    parts = call.name.split("__")  # a rule may name the server of an MCP tool, as in mcp__github
+    server = "__".join(parts[:2]) if parts[0] == "mcp" and len(parts) > 2 else ""
+    if any(_is_like(tool, name) for name in (*tool_names(call), server)):
         return True
     return WEAKLY if any(_is_like(tool, name) for name in call.weak_names) else False
-
-
-def _server(name: str) -> str:
-    """Return the name of the MCP server of a tool as rules write it, an empty string for other tools."""
-    parts = name.split("__")
-    return "__".join(parts[:2]) if parts[0] == "mcp" and len(parts) > 2 else ""
 
 
 def _specified(tool: str, specifier: str, root: str) -> Specified:
@@ -137,7 +133,8 @@ def _command_rule(specifier: str) -> Specified:
             return WEAKLY
         if line.expands and is_specific:
             return True
-        is_hidden = any(map(_is_hidden, line.commands))
+        # Whether the program of a command is only known at run time.
+        is_hidden = any(not {"$", "`"}.isdisjoint(_spellings(words)[-1].split(" ")[0]) for words in line.commands)
         is_quoted = any(fits(text) for words in line.unquoted for text in _spellings(words)[-1:])
         return WEAKLY if is_hidden or is_quoted or fits(call.command.strip()) else False
 
@@ -177,11 +174,6 @@ def _spellings(words: Sequence[str]) -> list[str]:
             break
         found.append(" ".join(words))
     return found
-
-
-def _is_hidden(words: Sequence[str]) -> bool:
-    """Whether the program of a command is only known at run time."""
-    return any(sign in _spellings(words)[-1].split(" ")[0] for sign in "$`")
 
 
 def _expression(pattern: str) -> re.Pattern[str]:

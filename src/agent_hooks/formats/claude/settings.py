@@ -102,7 +102,10 @@ class _Reader(GroupReader):
             problem = f"hooks must be an object, not {kind_of(hooks)}, so none of them counts."
             self.find("not-honoured", ("hooks",), problem, _REPAIR, blocks=True)
         self.find_misspelt(meaning)
-        self._misplaced(meaning)
+        for key in meaning:
+            if name := _events_by_letters().get(letters(key)):
+                problem = f"{key[:80]!r} stands at the top of the file, where no hooks are read: they are left out."
+                self.find("not-honoured", (key,), problem, _where_to_put(name), **_missed(name))
         return self.result(settings, meaning)
 
     # -- beside the hooks ----------------------------------------------------------------------------------------------
@@ -138,14 +141,6 @@ class _Reader(GroupReader):
         remedy = f"Did you mean {meant!r}?" if meant else "https://code.claude.com/docs/en/hooks lists the events."
         self.find("unknown-event", place, problem, remedy, **_missed(meant or name))
         return None
-
-    def _misplaced(self, meaning: Mapping[str, Any]) -> None:
-        """Add findings about events at the top of the file."""
-        for key in meaning:
-            name = _events_by_letters().get(letters(key))
-            if name:
-                problem = f"{key[:80]!r} stands at the top of the file, where no hooks are read: they are left out."
-                self.find("not-honoured", (key,), problem, _where_to_put(name), **_missed(name))
 
     def matcher(self, key: EventKey, group: Mapping[str, Any], place: Place) -> str | None:
         """Return the matcher if it has an effect on this event."""
