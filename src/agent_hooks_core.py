@@ -117,8 +117,13 @@ def foreign_distributions() -> list[str]:
 
 def diagnosis() -> str:
     """Return a paragraph that names the conflicting distribution and the repair commands."""
-    names = foreign_distributions()
-    return f"{_problem(names)} Remedy: {_repair(names)}"
+    names, where = foreign_distributions(), os.path.join(FOLDER, PACKAGE)
+    problem = f"the package {where} is not that of {DISTRIBUTION}, or parts of it are missing."
+    if names:
+        others = " and ".join(repr(name) for name in names)
+        note = f" {_PYTEST_NOTE}" if "agent-hooks-sdk" in map(_normalized, names) else ""
+        problem = f"{others} installed a package of the same name over that of {DISTRIBUTION} ({where}).{note}"
+    return f"{problem} Remedy: {_repair(names)}"
 
 
 def warning_about(name: str) -> tuple[str, str]:
@@ -133,15 +138,6 @@ _PYTEST_NOTE = (
     "Its own pytest plugin cannot be loaded beside agent-hooks-core, which ends every pytest run here: add "
     "`-p no:agent_hooks_ctk` to pytest's options until it is uninstalled."
 )
-
-
-def _problem(names: Sequence[str]) -> str:
-    where = os.path.join(FOLDER, PACKAGE)
-    if not names:
-        return f"the package {where} is not that of {DISTRIBUTION}, or parts of it are missing."
-    others = " and ".join(repr(name) for name in names)
-    note = f" {_PYTEST_NOTE}" if "agent-hooks-sdk" in map(_normalized, names) else ""
-    return f"{others} installed a package of the same name over that of {DISTRIBUTION} ({where}).{note}"
 
 
 def _repair(names: Sequence[str], options: str = "--no-deps ") -> str:

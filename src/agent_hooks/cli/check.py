@@ -25,7 +25,6 @@ from .watcher import Watcher, new_subject
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.engine.plugin_info import HookInfo
     from agent_hooks.model.outcome import HookOutcome
 
 _PEM_BODY = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----).*?(?=-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL)
@@ -57,13 +56,20 @@ def show_check(
         report("")
     notes = dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings)))
     goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
-    call = ctx.tool_call
+    call, hooks = ctx.tool_call, manager.describe(ctx.event)
+    origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
+    called = {(one["plugin"], one["hook"]) for one in watcher.ran}
     facts: dict[str, Any] = {
         "event": str(ctx.event),
         "agent": ctx.host,
         "agent_event": ctx.host_event,
         "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
-        **_hook_facts(manager.describe(ctx.event), watcher.ran),
+        "hooks": [{**one, "origin": origins.get((one["plugin"], one["hook"]), "")} for one in watcher.ran],
+        "not_asked": [
+            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin}
+            for hook in hooks
+            if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION
+        ],
         "outcome": {"decision": str(outcome.decision), **outcome.replace(findings=()).as_dict()},
         "explanations": explained,
         "findings": [finding.as_dict() for finding in outcome.findings],
@@ -77,19 +83,6 @@ def show_check(
     else:
         _print(_without_keys(facts), _without_keys(_conclusion(ctx, outcome, goes_ahead=goes_ahead)), ctx.event.subject)
     return 0 if goes_ahead else 1
-
-
-def _hook_facts(hooks: list[HookInfo], ran: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the hooks that ran, with their origins, and those that were not asked."""
-    origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
-    called = {(one["plugin"], one["hook"]) for one in ran}
-    idle = [hook for hook in hooks if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION]
-    return {
-        "hooks": [{**one, "origin": origins.get((one["plugin"], one["hook"]), "")} for one in ran],
-        "not_asked": [
-            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin} for hook in idle
-        ],
-    }
 
 
 def build_context(

@@ -67,8 +67,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
             manager = loader.load()
         except TrustError:  # other findings name the project
             message = "The policy says require_project_gates, so nothing starts here."
-            remedy = "Trust the project, or change the policy."
-            refused = [ConfigFinding(kind="refused", message=message, remedy=remedy, must_be_repaired=True)]
+            refused = [_finding("refused", message, "Trust the project, or change the policy.", must_be_repaired=True)]
         by_plugins = [] if manager is None else [*plugin_findings(manager, os.path.abspath(directory))]
     roots = [source.project.root for source in loader.projects]
     findings = [
@@ -89,11 +88,15 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     counted = {info.name for info in plugins if info.status == "active" and info.name != PROTECTION}
     active = sum(hook.plugin in counted for hook in manager.describe()) if manager is not None else 0
     if as_json:
-        listed = [_facts(finding, loader) for finding in findings]
+        listed = [{**each.as_dict(), "id": each.id, "is_ignored": _is_ignored(each, loader)} for each in findings]
         print_json({"hooks": active, "settings": settings, "findings": listed})
     else:
         _print(findings, loader, active, settings)
     return int(any(not _is_ignored(finding, loader) for finding in findings))
+
+
+def _finding(kind: str, message: str, remedy: str, **facts: Any) -> ConfigFinding:
+    return ConfigFinding(kind=kind, message=message, remedy=remedy, **facts)
 
 
 def _of_files(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
@@ -115,13 +118,9 @@ def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
             except SettingsError:  # its folder is too large to search
                 continue
         if program := _missing_program(entry.config):
-            yield ConfigFinding(
-                kind="missing",
-                path=entry.path,
-                line=entry.line,
-                message=f"The command runs {program!r}, but there is no such program.",
-                remedy="Install it, or correct the command: until then the hook fails each time that it is asked.",
-            )
+            message = f"The command runs {program!r}, but there is no such program."
+            remedy = "Install it, or correct the command: until then the hook fails each time that it is asked."
+            yield _finding("missing", message, remedy, path=entry.path, line=entry.line)
 
 
 def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
@@ -138,14 +137,9 @@ def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
                     continue
             except RegistrationError as error:
                 problem = f"{TABLE}.{key}: {error}".rstrip(".")
-            yield ConfigFinding(
-                kind="wrong-settings",
-                path=table.path,
-                line=table.lines.get((key,), 0),
-                message=f"{problem}.",
-                remedy="Name one, as in 'openai:gpt-6-luna': until then hooks that ask it fail.",
-                must_be_repaired=True,
-            )
+            remedy = "Name one, as in 'openai:gpt-6-luna': until then hooks that ask it fail."
+            place: dict[str, Any] = {"path": table.path, "line": table.lines.get((key,), 0)}
+            yield _finding("wrong-settings", f"{problem}.", remedy, must_be_repaired=True, **place)
 
 
 def _missing_program(config: Mapping[str, Any]) -> str:
@@ -174,27 +168,21 @@ def _missing_program(config: Mapping[str, Any]) -> str:
 def _of_plugins(manager: HookManager, loader: HookConfigLoader) -> Iterator[ConfigFinding]:
     for info in manager.plugins():
         if info.status == "ignored":
-            yield ConfigFinding(
-                kind="not-installed",
-                message=f"The plugin {info.name} was not loaded: {info.error}.",
-                remedy="Remove these metadata if you do not know them.",
-            )
+            message = f"The plugin {info.name} was not loaded: {info.error}."
+            yield _finding("not-installed", message, "Remove these metadata if you do not know them.")
         if info.status == "broken" and is_installed(info, loader):
-            yield ConfigFinding(
-                kind="broken-plugin",
-                message=f"The plugin {info.name!r} of {info.distribution or 'unknown origin'} is broken, so what it "
-                f"would decide about is denied: {info.error.rstrip('.')}.",
-                remedy=remedy_for(info),
-                must_be_repaired=True,
-            )
+            owner = info.distribution or "unknown origin"
+            message = f"The plugin {info.name!r} of {owner} is broken, so what it would decide about is denied"
+            message = f"{message}: {info.error.rstrip('.')}."
+            yield _finding("broken-plugin", message, remedy_for(info), must_be_repaired=True)
     installed = {info.name for info in manager.plugins()}  # the loader reports the others
     if names := ", ".join(sorted((disabled_by_variable() & installed) - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."
-        yield ConfigFinding(kind="switched-off", message=message, remedy="Take it out of the environment.")
+        yield _finding("switched-off", message, "Take it out of the environment.")
     if manager.policy.shadow:
         kept = "" if manager.managed.policy.shadow else " but managed hooks"
         message = f"The whole policy is in shadow, so nothing is enforced{kept}."
-        yield ConfigFinding(kind="switched-off", message=message, remedy="Take shadow out of the policy.")
+        yield _finding("switched-off", message, "Take shadow out of the policy.")
 
 
 def _of_matches(manager: HookManager) -> Iterator[ConfigFinding]:
@@ -203,25 +191,24 @@ def _of_matches(manager: HookManager) -> Iterator[ConfigFinding]:
         is_passed_over = hook.shadow or hook.mode == "observe" or hook.on_failure(manager.policy) == "open"
         for problem in name_problems(hook, manager.known_tools):
             if problem.is_ours or not misspelt_tool(problem.name):  # reported by the parser of the file
-                fields = {key: getattr(problem, key) for key in ("kind", "path", "line", "message", "remedy")}
+                facts = {"path": problem.path, "line": problem.line, "event": str(hook.event)}
                 closes = problem.is_error and not is_passed_over
-                yield ConfigFinding(**fields, event=str(hook.event), must_be_repaired=closes)
+                yield _finding(problem.kind, problem.message, problem.remedy, must_be_repaired=closes, **facts)
 
 
 def _of_distributions() -> Iterator[ConfigFinding]:
     from importlib_metadata import entry_points
 
     for name in foreign_distributions():
-        message, remedy = warning_about(name)
-        yield ConfigFinding(kind="name-collision", message=message, remedy=remedy)
+        yield _finding("name-collision", *warning_about(name))
     for point in entry_points(group=GROUP):
         owner = point.dist.name if point.dist else "unknown origin"
-        yield ConfigFinding(
-            kind="deprecated",
-            message=f"The handler type {point.name!r} of {owner} comes from the entry-point group {GROUP!r}, which "
-            "will not be read in a later version.",
-            remedy="Update it. Its author: return the type from the hook agent_hooks_handler_types of a plugin.",
+        message = (
+            f"The handler type {point.name!r} of {owner} comes from the entry-point group {GROUP!r}, which will not be "
+            "read in a later version."
         )
+        remedy = "Update it. Its author: return the type from the hook agent_hooks_handler_types of a plugin."
+        yield _finding("deprecated", message, remedy)
 
 
 def _of_settings(roots: Iterable[str]) -> Iterator[ConfigFinding]:
@@ -239,22 +226,15 @@ def _of_settings(roots: Iterable[str]) -> Iterator[ConfigFinding]:
         for other, host in others.items():
             if both := sorted(commands & theirs[other]):
                 named = " and ".join(f"`{command[:80]}`" for command in both)
-                yield ConfigFinding(
-                    kind="runs-twice",
-                    path=path,
-                    message=f"{host} runs this file and {other}, so what is in both runs twice: {named}.",
-                    remedy="Keep it in one of them.",
-                )
+                message = f"{host} runs this file and {other}, so what is in both runs twice: {named}."
+                yield _finding("runs-twice", message, "Keep it in one of them.", path=path)
         env = parsed.get("env") if isinstance(parsed, dict) and is_projects else None
         names = env if isinstance(env, dict) else ()
         moving = sorted(name for name in names if name.upper() in _MOVING or name.upper().startswith("AGENT_HOOKS_"))
         if moving:
-            yield ConfigFinding(
-                kind="moves-settings",
-                path=path,
-                message=f"Its env sets {', '.join(moving)}, which decides where settings and programs are looked for.",
-                remedy="Remove that from the file of the project; set it in your own environment if you need it.",
-            )
+            message = f"Its env sets {', '.join(moving)}, which decides where settings and programs are looked for."
+            remedy = "Remove that from the file of the project; set it in your own environment if you need it."
+            yield _finding("moves-settings", message, remedy, path=path)
 
 
 def _files_of_hosts(roots: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -287,10 +267,6 @@ def _commands_in(value: Any) -> Iterator[str]:
 
 def _is_ignored(finding: ConfigFinding, loader: HookConfigLoader) -> bool:
     return finding.id in loader.ignored and not finding.must_be_repaired
-
-
-def _facts(finding: ConfigFinding, loader: HookConfigLoader) -> dict[str, object]:
-    return {**finding.as_dict(), "id": finding.id, "is_ignored": _is_ignored(finding, loader)}
 
 
 def _print(

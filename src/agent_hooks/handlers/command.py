@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
 from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.system.folders import state_dir
 from agent_hooks.trust.scripts import HookCommand, check_scripts, python_variables
 
 from .handler_type import HandlerType
@@ -115,8 +116,10 @@ class _CommandHook:
         self.is_trusted = entry.source in ("project", "skill")
         self.python: dict[str, str] = python_variables(entry) if self.is_trusted else {}
         if self.is_trusted and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1:
-            # Python would run compiled modules that anybody put beside the trusted sources.
-            self.python["PYTHONPYCACHEPREFIX"] = _compiled_modules()
+            # Python would run compiled modules that anybody put beside the trusted sources. Agents cannot write there.
+            self.python["PYTHONPYCACHEPREFIX"] = os.devnull
+            with suppress(SettingsError):  # without a folder for it, none are kept
+                self.python["PYTHONPYCACHEPREFIX"] = os.path.join(state_dir(), "python-cache")
 
     def answer(self, ctx: HookContext, cancelled: threading.Event | None = None) -> HookOutcome | None:
         """Run the command and return its outcome, None for no opinion."""
@@ -243,20 +246,8 @@ def _folders(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
     return folders
 
 
-def _compiled_modules() -> str:
-    """Return the folder where Python keeps compiled modules of trusted scripts: agents cannot write there."""
-    from agent_hooks.system.folders import state_dir
-
-    try:
-        return os.path.join(state_dir(), "python-cache")
-    except SettingsError:
-        return os.devnull  # none are kept
-
-
 def _plugin_data(plugin_root: str) -> str:
     """Return the data folder of a Claude Code plugin, one for each installation folder."""
-    from agent_hooks.system.folders import state_dir
-
     digest = sha256(plugin_root.encode("utf-8", "surrogateescape")).hexdigest()[:12]
     try:
         folder = os.path.join(state_dir(), "plugin-data", f"{os.path.basename(plugin_root.rstrip(os.sep))}-{digest}")

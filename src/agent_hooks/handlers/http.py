@@ -134,25 +134,19 @@ def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
             raise RegistrationError(f"headers.{name}: a header is one line of Latin-1 text")
         found[name] = template
         for match in _VARIABLE.finditer(template) if _takes_variables(config, entry) else ():
-            _check_variable(name, match[1] or match[2], config, entry)
+            variable = match[1] or match[2]
+            if variable in config.allowed_env_vars:
+                if not _is_users_own(entry) and variable not in entry.permits.header_env:
+                    permit = f"To do so, add {variable!r} to `header_env` {_PERMITS}"
+                    raise RegistrationError(f"headers.{name}: the user has not permitted ${variable}. {permit}")
+            elif entry.form == "toml":  # Claude Code replaces it by an empty text
+                raise RegistrationError(f"headers.{name}: to use ${variable}, add {variable!r} to allowed_env_vars")
     return found
 
 
 def _takes_variables(config: HttpConfig, entry: HookEntry) -> bool:
     """Whether headers have variables. A skill's are literal, as in SkillKit, unless it has Claude Code's key for it."""
     return entry.form != "skill" or bool(config.allowed_env_vars)
-
-
-def _check_variable(header: str, variable: str, config: HttpConfig, entry: HookEntry) -> None:
-    if variable not in config.allowed_env_vars:
-        if entry.form != "toml":  # Claude Code replaces it by an empty text
-            return
-        raise RegistrationError(f"headers.{header}: to use ${variable}, add {variable!r} to allowed_env_vars")
-    if not _is_users_own(entry) and variable not in entry.permits.header_env:
-        raise RegistrationError(
-            f"headers.{header}: the user has not permitted ${variable}. To do so, add {variable!r} to `header_env` "
-            f"{_PERMITS}"
-        )
 
 
 def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) -> dict[str, str]:

@@ -104,17 +104,13 @@ class Lexer:
                 is_negation = bang and last.text == "!"
                 if is_negation or text.startswith("()", self.at):  # the latter defines a function
                     break
-                self.extended_pattern(parts)
+                append_part(parts, Bare("("))  # an extended pattern
+                self.at += 1
+                self.bracketed(")", parts, opener="(")
+                append_part(parts, Bare(")"))
             else:
                 break
         return parts
-
-    def extended_pattern(self, parts: Word) -> None:
-        """Scan ``(…)`` after one of ``?*+@!``."""
-        append_part(parts, Bare("("))
-        self.at += 1
-        self.bracketed(")", parts, opener="(")
-        append_part(parts, Bare(")"))
 
     def quoted_or_expanded(self, parts: Word) -> None:
         """Scan a quote, a backslash, a dollar or a backquote outside double quotes."""

@@ -155,7 +155,10 @@ class Parser(SimpleParser):
             items.append(Item(node, operator))
             operator = self.operator()
             if operator == "&":
-                _send_to_background(items, first)
+                if len(items) - first > 1:  # what `&&` and `||` join goes to the background together
+                    inner = Sequence(items[first:], items[first].node.start, items[-1].node.end)
+                    items[first:] = [Item(inner)]
+                items[-1].background = True
                 operator = ";"
             if operator == ";":
                 first = len(items)
@@ -269,7 +272,7 @@ class Parser(SimpleParser):
         """Scan the first word of a command; nothing if an assignment or a redirection comes first."""
         if self.starts_assignment() or self.is_redirect():
             return []
-        return self.subscripted() if self.is_subscript() else self.word(bang=True)
+        return self.name()
 
     def reserved(self, name: str, at: int) -> Node | None:
         """Parse from after the reserved word at offset ``at``."""
@@ -394,14 +397,6 @@ class Parser(SimpleParser):
         else:
             self.simple([word] if word else [], [self.text[at : self.at]] if word else [], at, self.at)
         return ""
-
-
-def _send_to_background(items: list[Item], first: int) -> None:
-    """Put the items from ``first`` on, which ``&&`` and ``||`` join, in the background together."""
-    if len(items) - first > 1:
-        inner = Sequence(items[first:], items[first].node.start, items[-1].node.end)
-        items[first:] = [Item(inner)]
-    items[-1].background = True
 
 
 def _with_errors(node: Node) -> Node:

@@ -31,21 +31,10 @@ _SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[").match
 _QUOTES = re.compile(r"\\([\s\S])|'([^']*)'|\"([^\"]*)\"")
 
 
-class HereDoc:
-    """A here-document whose body follows at the next newline."""
-
-    __slots__ = ("delimiter", "is_quoted", "redirect", "strips")
-
-    def __init__(self, redirect: Redirect, delimiter: str, is_quoted: bool, strips: bool) -> None:
-        self.redirect = redirect
-        self.delimiter = delimiter
-        self.is_quoted = is_quoted
-        self.strips = strips  # leading tabs
-
-
 class SimpleParser(Lexer):
     """Parses simple commands. ``found``: all of them so far, for when the rest is not grammatical; ``closer``: the
-    token that ends the commands being parsed.
+    token that ends the commands being parsed; ``pending``: the here-documents whose bodies follow at the next newline,
+    with their delimiter, whether that is quoted, and whether leading tabs are removed.
     """
 
     __slots__ = ("closer", "found", "pending")
@@ -54,7 +43,7 @@ class SimpleParser(Lexer):
         super().__init__(text, base, depth)
         self.closer = ""
         self.found: list[Node] = []
-        self.pending: list[HereDoc] = []
+        self.pending: list[tuple[Redirect, str, bool, bool]] = []
 
     def plain(self, words: list[str], start: int, end: int) -> Simple:
         """Parse the rest of a simple command after ``words``, which are neither quoted nor expanded."""
@@ -176,7 +165,7 @@ class SimpleParser(Lexer):
             word: Word = []
             if self.text.startswith("[", at):
                 self.at += 1
-                append_part(word, Bare("["))
+                word.append(Bare("["))
                 self.bracketed("]", word, opener="[")
                 append_part(word, Bare("]"))
             for part in self.word():
@@ -219,7 +208,7 @@ class SimpleParser(Lexer):
         if operator in ("<<", "<<-"):
             delimiter, is_quoted = _delimiter(target, text[start : self.at])
             redirect.operator, redirect.target = "<<", []
-            self.pending.append(HereDoc(redirect, delimiter, is_quoted, operator == "<<-"))
+            self.pending.append((redirect, delimiter, is_quoted, operator == "<<-"))
         redirects.append(redirect)
         return True
 
@@ -250,29 +239,28 @@ class SimpleParser(Lexer):
     def bodies(self) -> None:
         """Parse the bodies of the here-documents that the line before announced."""
         pending, self.pending = self.pending, []
-        for each in pending:
+        for redirect, delimiter, is_quoted, strips in pending:
             start = self.at
-            body = self.body(each)
-            is_literal = each.is_quoted or not ("$" in body or "`" in body or "\\" in body)
-            each.redirect.target = [body] if is_literal else self.expandable(body, start)
+            body = self.body(delimiter, is_quoted=is_quoted, strips=strips)
+            is_literal = is_quoted or not ("$" in body or "`" in body or "\\" in body)
+            redirect.target = [body] if is_literal else self.expandable(body, start)
 
-    def body(self, document: HereDoc) -> str:
+    def body(self, delimiter: str, *, is_quoted: bool, strips: bool) -> str:
         """Scan lines up to and past the delimiter."""
         lines: list[str] = []
         while self.at < len(self.text):
             start = self.at
             line = self.line()
-            if document.strips:
+            if strips:
                 stripped = line.lstrip("\t")
                 start += len(line) - len(stripped)
                 line = stripped
-            while not document.is_quoted and _is_joined(line):
+            while not is_quoted and _is_joined(line):
                 following = self.line()
                 line = line[:-2] + following
                 start = -1
                 if not following:
                     break
-            delimiter = document.delimiter
             if line.rstrip("\n") == delimiter:
                 break
             if self.closer and start >= 0 and line.startswith(delimiter) and self.closer in line[len(delimiter) :]:
@@ -288,20 +276,15 @@ class SimpleParser(Lexer):
         self.at = end
         return line
 
-    def is_subscript(self) -> bool:
-        """Whether a name with a subscript starts here."""
-        return _SUBSCRIPT(self.text, self.at) is not None
-
-    def subscripted(self) -> Word:
-        """Scan a command name with a subscript, in which blanks are text."""
-        word: Word = []
+    def name(self) -> Word:
+        """Scan the name of a command. In a subscript, blanks are text."""
         match = _SUBSCRIPT(self.text, self.at)
-        if match is not None:
-            word.append(Bare(match[0]))
-            self.at = match.end()
-            self.bracketed("]", word, opener="[")
-            append_part(word, Bare("]"))
-        for part in self.word():
+        if match is None:
+            return self.word(bang=True)
+        word: Word = [Bare(match[0])]
+        self.at = match.end()
+        self.bracketed("]", word, opener="[")
+        for part in (Bare("]"), *self.word()):
             append_part(word, part)
         return word
 

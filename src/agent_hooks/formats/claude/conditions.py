@@ -60,23 +60,18 @@ def claude_if(rule: str, root: str = "") -> Predicate:
 
 def _parsed(rule: str) -> tuple[str, str | None]:
     """Return the tool's name, and the specifier, None for all calls of the tool."""
+    from itertools import accumulate
+
     tool, bracket, rest = rule.strip().partition("(")
     tool = tool.strip()
     is_name = tool.isascii() and tool.replace("*", "a").replace("-", "a").replace(".", "a").isidentifier()
     specifier = rest[:-1].strip()
-    if not is_name or (bracket and not rest.endswith(")")) or _closes_early(specifier):
+    signs = specifier.replace("\\(", "").replace("\\)", "")
+    # If a bracket closes before it opens, this is no single rule.
+    closes_early = min(accumulate((sign == "(") - (sign == ")") for sign in signs), default=0) < 0
+    if not is_name or (bracket and not rest.endswith(")")) or closes_early:
         raise RegistrationError(f"{rule!r} is not a permission rule: write one `Tool` or `Tool(specifier)`.")
     return tool, specifier if specifier not in ("", "*", ":*") else None
-
-
-def _closes_early(specifier: str) -> bool:
-    """Whether a bracket closes before it opens, so that this is no single rule."""
-    depth = 0
-    for sign in specifier.replace("\\(", "").replace("\\)", ""):
-        depth += (sign == "(") - (sign == ")")
-        if depth < 0:
-            return True
-    return False
 
 
 def _is_for(tool: str, call: ToolCall) -> Any:
