@@ -174,18 +174,20 @@ def _describe(error: BaseException) -> str:
 
 def refuse(arguments: list[str], problem: str) -> NoReturn:
     """Answer that no decision is possible: to a host as its event needs it, to people on the terminal."""
+    from json import dumps
+
     code, answer = 2, ""
     if arguments[:1] == ["run"]:
         options = _options(arguments[1:])
         event = options.get("--event") or _event_on_stdin()
         if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
-            code, answer = 0, _json({"continue": False, "stopReason": f"agent-hooks: {problem}"})
+            code, answer = 0, dumps({"continue": False, "stopReason": f"agent-hooks: {problem}"})
         elif event in GOES_ON.split():
             code = 0
     elif arguments[:1] == ["doctor"]:
         message, _, remedy = problem.partition(" Remedy: ")
         finding = {"kind": "broken-installation", "message": message, "remedy": remedy}
-        answer = _json({"hooks": 0, "findings": [finding]}) if "--json" in arguments else f"agent-hooks: {problem}"
+        answer = dumps({"hooks": 0, "findings": [finding]}) if "--json" in arguments else f"agent-hooks: {problem}"
     if answer:
         _write(sys.stdout, answer)
     if not answer or code == 0:
@@ -199,12 +201,6 @@ def _write(stream: Any, text: str) -> None:
         stream.flush()
     except OSError:  # the reader is gone; the exit code still counts
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _json(value: object) -> str:
-    import json
-
-    return json.dumps(value)
 
 
 def _options(arguments: list[str]) -> dict[str, str]:

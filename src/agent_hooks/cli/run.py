@@ -17,7 +17,6 @@ from time import monotonic
 from agent_hooks.errors import AgentHooksError, WireError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tools import MAX_PATH
-from agent_hooks.model.values import Value
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
 from agent_hooks_core import refuse
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
 
     from .supervised import Marks
 
+    Options = tuple[Host, str | None, float | None, str]
+
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
 USAGE = f"""\
 Usage: agent-hooks run --agent {"|".join(HOSTS)} [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
@@ -57,15 +58,6 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
 """
 # An answer contains only the first few findings; `check` shows all of them.
 _MAX_FINDINGS = 3
-
-
-class Options(Value):
-    """The command line. ``timeout``: in seconds, None for a little before the host's own limit."""
-
-    host: Host
-    event: str | None = None
-    timeout: float | None = None
-    on_ask: str = "deny"
 
 
 class Terminated(BaseException):
@@ -135,7 +127,9 @@ def _write(descriptor: int, text: str | bytes) -> None:
 
 
 def parse_options(arguments: list[str]) -> Options:
-    """Parse the command line. Raises ``AgentHooksError``: a misconfigured gate must not silently allow."""
+    """Return the host, its event, the timeout in seconds (None: a little before the host's own limit) and what becomes
+    of an ask. Raises ``AgentHooksError``: a misconfigured gate must not silently allow.
+    """
     given: dict[str, str] = {}
     rest = iter(arguments)
     for argument in rest:
@@ -166,27 +160,26 @@ def parse_options(arguments: list[str]) -> Options:
         raise AgentHooksError(
             "`run` is for coding agents, which write an event to its stdin; see `agent-hooks run --help`."
         )
-    return Options(host=host, event=given.get("--event"), timeout=timeout, on_ask=on_ask)
+    return host, given.get("--event"), timeout, on_ask
 
 
 def _answer(options: Options, started: float, output: tuple[int, int]) -> tuple[Answer, bytes]:
-    host, event = options.host, options.event
+    host, event, timeout, on_ask = options
     try:
-        payload = read_object(read_all(0, _deadline(host, event, options.timeout, started)))
-        named = payload.get("hook_event_name")
-        if event and named and isinstance(named, str) and named != event:
-            wrong = (
-                f"agent-hooks: the command says --event {event}, and the payload {named}; correct the hook settings."
-            )
-            return host.failure(named, wrong), b""
-        event = event or (named if isinstance(named, str) else None)
+        payload = read_object(read_all(0, _deadline(host, event, timeout, started)))
+        name = payload.get("hook_event_name")
+        named = name if isinstance(name, str) else None
+        if event and named and named != event:
+            wrong = f"the command says --event {event}, and the payload {named}; correct the hook settings."
+            return host.failure(named, f"agent-hooks: {wrong}"), b""
+        event = event or named
         ctx = host.read(payload, event)
         # The folder in which the session began; only Claude Code reports it.
         directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
         if host.name == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory):
             ctx = ctx.replace(project_dir=directory)
-        deadline = _deadline(host, event, options.timeout, started)
-        ask = lambda send, marks: _ask(host, ctx, options.on_ask, send, marks, deadline)  # noqa: E731
+        deadline = _deadline(host, event, timeout, started)
+        ask = lambda send, marks: _ask(host, ctx, on_ask, send, marks, deadline)  # noqa: E731
         return supervised(ask, deadline, keep_from=output)
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
@@ -208,12 +201,7 @@ def _deadline(host: Host, event: str | None, timeout: float | None, started: flo
 
 
 def _ask(
-    host: Host,
-    ctx: HookContext,
-    on_ask: str,
-    send: Callable[[Answer], None],
-    marks: Marks,
-    deadline: float,
+    host: Host, ctx: HookContext, on_ask: str, send: Callable[[Answer], None], marks: Marks, deadline: float
 ) -> None:
     """Send the answer as soon as it is settled, and return when the observers have run too."""
     try:

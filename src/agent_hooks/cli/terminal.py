@@ -90,8 +90,7 @@ def apart() -> Iterator[None]:
             yield
         finally:
             del os.environ["AGENT_HOOKS_STATE_DIR"]
-            if before is not None:
-                os.environ["AGENT_HOOKS_STATE_DIR"] = before
+            os.environ |= {} if before is None else {"AGENT_HOOKS_STATE_DIR": before}
 
 
 @contextlib.contextmanager

@@ -32,7 +32,12 @@ def named_modules(code: bytes) -> tuple[str, ...]:
     import ast
 
     tree = _parsed(code)
-    values = [value for statement in (tree.body if tree else ()) if (value := _assigned(statement)) is not None]
+    values: list[ast.expr] = []
+    for statement in tree.body if tree else ():
+        if isinstance(statement, (ast.Assign, ast.AnnAssign)) and statement.value is not None:
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            if any(isinstance(each, ast.Name) and each.id == NAMED_MODULES for each in targets):
+                values.append(statement.value)
     names: list[str] = []
     for value in values[-1:]:
         try:
@@ -52,16 +57,6 @@ def named_modules(code: bytes) -> tuple[str, ...]:
             f"{NAMED_MODULES} names {wrong!r}, which is not the name of a module, like 'policies.shell'."
         )
     return tuple(names)
-
-
-def _assigned(statement: ast.stmt) -> ast.expr | None:
-    """Return the value that a statement assigns to ``agent_hooks_plugins``, if any."""
-    import ast
-
-    if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
-        return None
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    return statement.value if any(isinstance(each, ast.Name) and each.id == NAMED_MODULES for each in targets) else None
 
 
 def count_gates(code: bytes) -> int:
