@@ -52,7 +52,9 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
         return []
     words = _words_in(call.name)
     is_running = call.kind == "shell" or not words.isdisjoint(_RUNNING_NAMES)
-    commands = [*(_commands_in(call.args) if is_running else ()), _typed(call)]
+    commands = [*_commands_in(call.args)] if is_running else []
+    if any(each in call.name.lower() for each in _TYPING_NAMES):  # the input of an open terminal
+        commands += _strings_under(call.args, _TYPED_KEYS)
     found = [("\n".join(filter(None, commands)), language_of(call))]
     if words.isdisjoint(_LOOKUP_NAMES):
         found += _codes(call, words)
@@ -70,13 +72,6 @@ def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
         for inner in value if isinstance(value, (list, tuple)) else (value,):
             if key != "commands" and isinstance(inner, dict):
                 yield from _commands_in(inner)
-
-
-def _typed(call: ToolCall) -> str:
-    """Return the input of an open terminal."""
-    if not any(each in call.name.lower() for each in _TYPING_NAMES):
-        return ""
-    return "\n".join(_strings_under(call.args, _TYPED_KEYS))
 
 
 def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:

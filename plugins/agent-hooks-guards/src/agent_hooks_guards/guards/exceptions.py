@@ -54,7 +54,8 @@ class RuleException:
     def covers(self, verdict: Verdict, place: Place, at: float | None = None) -> bool:
         """Return whether ``verdict`` passes. ``at``: the time of the call, in seconds since the epoch; None: now."""
         rule = verdict.rule
-        if self.rule not in (rule.id, rule.family) or (self.until is not None and _day(at) > self.until):
+        day = date.today() if at is None else date.fromtimestamp(at)  # noqa: DTZ011, DTZ012 - the person's own day
+        if self.rule not in (rule.id, rule.family) or (self.until is not None and day > self.until):
             return False
         command: Any = getattr(verdict.action, "command", verdict.action)
         if self.command and not fnmatchcase(words_of(verdict), self.command):
@@ -70,10 +71,6 @@ class RuleException:
         # Nobody has looked at an unknown path, at several paths, or at another machine's.
         is_open = UNKNOWN in path or not frozenset("*?[").isdisjoint(path) or getattr(command, "host", "") != ""
         return not is_open and (fnmatchcase(path, glob) or (glob.endswith("/**") and path == glob[:-3]))
-
-
-def _day(at: float | None) -> date:
-    return date.today() if at is None else date.fromtimestamp(at)  # noqa: DTZ011, DTZ012 - the person's own day
 
 
 def is_too_wide(key: str, glob: str) -> bool:

@@ -63,14 +63,13 @@ class Table:
     ``names``: names of the same program; ``acting``: programs of which more is declared than options and stdout.
     """
 
-    __slots__ = ("_holding", "acting", "aliases", "entries", "names")
+    __slots__ = ("acting", "aliases", "entries", "names")
 
     def __init__(self, entries: dict[str, Entry], aliases: dict[str, str], names: dict[str, str]) -> None:
         self.entries = entries
         self.aliases = aliases
         self.names = names
         self.acting: set[str] = set()
-        self._holding: dict[tuple[str, tuple[str, ...]], tuple[Entry, ...]] = {}
 
     def get(self, path: str) -> Entry:
         """Return the entry of a program or subcommand; an empty one if there is none."""
@@ -79,19 +78,16 @@ class Table:
             entry = self.entries.get(self.aliases.get(path, path), _NOTHING)
         return entry
 
+    @lru_cache(maxsize=4096)  # noqa: B019 - there is one table
     def holding(self, program: str, subcommand: tuple[str, ...]) -> tuple[Entry, ...]:
         """Return the entries that hold for a subcommand, the program's own first."""
-        found = self._holding.get((program, subcommand))
-        if found is None:
-            path = self.aliases.get(program, program)
-            paths = [path]
-            for token in subcommand:
-                path = f"{path} {token}"
-                path = self.aliases.get(path, path)
-                paths.append(path)
-            found = tuple(self.entries[path] for path in paths if path in self.entries)
-            self._holding[program, subcommand] = found
-        return found
+        path = self.aliases.get(program, program)
+        paths = [path]
+        for token in subcommand:
+            path = f"{path} {token}"
+            path = self.aliases.get(path, path)
+            paths.append(path)
+        return tuple(self.entries[path] for path in paths if path in self.entries)
 
 
 def flatten(files: Iterable[dict[str, Any]]) -> Table:
