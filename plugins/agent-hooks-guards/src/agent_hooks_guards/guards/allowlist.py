@@ -43,7 +43,9 @@ class ToolAllowlist(Guard):
             words = text.replace("|", " ").replace(",", " ").split()
             # Where every word is a name, a dot is just a dot.
             if not _ONLY_IN_EXPRESSIONS.isdisjoint(text) and not all(map(is_trusted_name, words)):
-                self._tests.append(_whole_name_test(text, source))
+                test = text_test(f"^(?:{text})$", source)
+                assert test is not None  # only "*" and nothing have no test
+                self._tests.append(test)
             else:
                 self._globs.extend(word for word in words if not is_trusted_name(word))
                 self._names.update(word for word in words if is_trusted_name(word))
@@ -74,9 +76,3 @@ class ToolAllowlist(Guard):
         claude = CLAUDE_NAMES.get(kind, ())
         # Where the tool itself goes by Claude Code's names, "Grep" is that tool and not its sibling "Glob".
         return kind in self._names or (name not in claude and not self._names.isdisjoint(claude))
-
-
-def _whole_name_test(text: str, source: str) -> Callable[[str], Any]:
-    test = text_test(f"^(?:{text})$", source)
-    assert test is not None  # only "*" and nothing have no test
-    return test

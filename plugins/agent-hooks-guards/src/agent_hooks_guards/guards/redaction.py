@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from functools import cache
 from shlex import join
 
 from agent_hooks import RegistrationError
@@ -183,11 +182,6 @@ def _spellings(secret: str) -> tuple[str, ...]:
     return (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
 
 
-@cache
-def _compiled() -> tuple[re.Pattern[str], ...]:
-    return tuple(map(re.compile, _PATTERNS))
-
-
 def plain_secrets(text: str) -> Iterator[str]:
     """Yield the secrets in ``text``, as written, unquoted, and without a name before ``=`` or ``:``."""
     for start, end in _spans(text):
@@ -206,4 +200,4 @@ def without_plain_secrets(text: str, replacement: str) -> str:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
-    return sorted(match.span("secret") for pattern in _compiled() for match in pattern.finditer(text))
+    return sorted(match.span("secret") for pattern in _PATTERNS for match in re.finditer(pattern, text))

@@ -101,19 +101,14 @@ class CommandView:
         self.kinds_of = kinds_of
 
     @property
-    def options(self) -> Options:
-        """The parsed arguments."""
-        return self.command.options
-
-    @property
     def operands(self) -> list[str]:
         """The operands."""
-        return [self.command.argv[at] for at in self.options.operands]
+        return [self.command.argv[at] for at in self.command.options.operands]
 
     @cached_property
     def tokens(self) -> list[str]:
         """The tokens of the subcommand and the operands, in lower case."""
-        return [token.lower() for token in (*self.options.subcommand, *self.operands)]
+        return [token.lower() for token in (*self.command.options.subcommand, *self.operands)]
 
     @cached_property
     def operand_kinds(self) -> list[frozenset[str]]:
@@ -126,7 +121,7 @@ class CommandView:
         """The kinds of its SQL statements."""
         from agent_hooks_guards.programs.sql.statements import kinds as sql_kinds
 
-        return sql_kinds(self.command, self.options)
+        return sql_kinds(self.command, self.command.options)
 
 
 def prepare(match: Mapping[str, Any], expressions: str, first: frozenset[str]) -> list[tuple[Test, Any]]:
@@ -223,12 +218,12 @@ def _is_given(options: Options, wanted: tuple[str, dict[str, GlobSet]]) -> bool:
 
 
 def _options(view: CommandView, _: Effect | None, wanted: list[tuple[str, dict[str, GlobSet]]]) -> bool:
-    options = view.options
+    options = view.command.options
     return bool(options.given) and all(_is_given(options, each) for each in wanted)
 
 
 def _without(view: CommandView, _: Effect | None, wanted: list[tuple[str, dict[str, GlobSet]]]) -> bool:
-    options = view.options
+    options = view.command.options
     return not options.given or not any(_is_given(options, each) for each in wanted)
 
 
@@ -250,8 +245,8 @@ def _prepare_options(texts: Iterable[str]) -> list[tuple[str, dict[str, GlobSet]
 
 def _operands_after_dashes(view: CommandView, _: Effect | None, wanted: Any) -> bool:
     argv = view.command.argv
-    at = argv.index("--") if view.options.ended and "--" in argv else len(argv)
-    return _is_count(sum(position > at for position in view.options.operands), wanted)
+    at = argv.index("--") if view.command.options.ended and "--" in argv else len(argv)
+    return _is_count(sum(position > at for position in view.command.options.operands), wanted)
 
 
 def _is_count(count: int, wanted: Mapping[str, int | None]) -> bool:
@@ -358,7 +353,7 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "not_subcommand": (lambda view, _, wanted: not _subcommand(view, None, wanted), _prepare_subcommands),
     "options": (_options, _prepare_options),
     "without": (_without, _prepare_options),
-    "operands": (lambda view, _, wanted: _is_count(len(view.options.operands), wanted), _same),
+    "operands": (lambda view, _, wanted: _is_count(len(view.command.options.operands), wanted), _same),
     "operands_after_dashes": (_operands_after_dashes, _same),
     "operand": (lambda view, _, wanted: wanted.match_any(view.operands), _globs),
     "not_operand": (lambda view, _, wanted: not wanted.match_any(view.operands), _globs),

@@ -92,7 +92,7 @@ def _broken_by_command(view: CommandView, rules: Index) -> list[RuleText]:
     tokens = view.tokens if len(by_token) > 1 else []
     found = by_token.get(tokens[0], by_token[""]) if tokens else by_token[""]
     # A command that only prints its help does nothing.
-    if not found or view.options.is_help:
+    if not found or view.command.options.is_help:
         return []
     return [match.rule for match, tests in found if _holds(view, None, tests)]
 
