@@ -425,6 +425,19 @@ def test_code_that_may_run_counts_as_run(code):
     assert _decision(_here_document(code.replace("{harm}", harm))) == "deny"
 
 
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for name, path in {'a': '/tmp/x', 'b': '/usr'}.items(): shutil.rmtree(path)",
+        "for path in {'a': '/tmp/x', 'b': '/usr'}.values(): shutil.rmtree(path)",
+        "for path in {'/usr': 1}.keys(): shutil.rmtree(path)",
+        "for at, path in enumerate(['/tmp/x', '/usr'], 1): shutil.rmtree(path)",
+    ],
+)
+def test_a_loop_over_a_literal_table_is_walked(loop):
+    assert _decision(_here_document(f"import shutil\n{loop}")) == "deny"
+
+
 def test_a_command_that_is_one_of_several_is_asked_about():
     code = "import os, x\ndef pick():\n    if x.y: return 'rm -rf /'\n    return 'ls'\nos.system(pick())"
     assert _decision(_here_document(code)) == "ask"

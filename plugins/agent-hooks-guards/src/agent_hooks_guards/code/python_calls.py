@@ -21,6 +21,7 @@ from .python_values import Value, call_constant, computed, is_exact, is_text, la
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from .python import Walk
 
@@ -71,9 +72,9 @@ class Call:
         found = self.given(at, *keywords)
         return default if found is None else text_of(found)
 
-    def columns(self) -> list[list[Value]]:
-        """Return the items of each argument."""
-        return [self.walk.items(each) for each in self.arguments]
+    def columns(self) -> list[Any]:
+        """Return the items of each argument; a number as it is: `enumerate(x, 1)`."""
+        return [each.it if isinstance(each.it, int) else self.walk.items(each) for each in self.arguments]
 
     def labels(self) -> frozenset[str]:
         """Return the origins of all arguments."""

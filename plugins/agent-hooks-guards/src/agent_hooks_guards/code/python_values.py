@@ -195,6 +195,8 @@ def call_constant(owner: Value, method: str, arguments: list[Value], keywords: d
         it += (items or [Value()])[: _MOST_ITEMS - len(it)]
     elif isinstance(it, dict) and method == "get" and is_exact(first):
         return it.get(native(first)) or Value()
+    elif isinstance(it, dict) and method in ("items", "keys", "values") and it:
+        return wrap(list(getattr(it, method)()))
     elif isinstance(it, (str, bytes)) and method == "join":
         items = items_of(first) or [Value(UNKNOWN, labels_of(first))]
         joined = text_of(owner).join(map(text_of, items)) if len(items) * len(it) < _MOST_WORK else UNKNOWN
