@@ -111,12 +111,8 @@ def _allowed(file: ReadFile, files: list[ReadFile], key: str) -> frozenset[str] 
     if file.source == "managed" and not any(other.source == "managed" for other in limiting):
         return None
     own = [other.settings[key] for other in limiting if other.source == "project" and _is_beside(other, file)]
-    found: frozenset[str] | None = None
-    for lists in (above, own):
-        if lists:
-            together = frozenset(each for allowed in lists for each in allowed)
-            found = together if found is None else found & together
-    return found
+    together = [frozenset(each for allowed in lists for each in allowed) for lists in (above, own) if lists]
+    return frozenset.intersection(*together) if together else None
 
 
 def _is_allowed(url: str, patterns: Iterable[str]) -> bool:

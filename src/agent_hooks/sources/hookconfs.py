@@ -47,8 +47,9 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
         except BaseException as error:  # noqa: BLE001 - whatever a project's code may raise
             if module is not None and manager.get_plugin(conf.name) is module:
                 manager.unregister(name=conf.name)
-            line = _line_in(error, conf.path) or _line_of_named(error, conf, module)
-            findings.append(_put_gate(manager, conf, error, line, scope))
+            cause = (isinstance(error, PluginLoadError) and error.__cause__) or error
+            line = _line_in(cause, conf.path) or _line_of_named(error, conf, module)
+            findings.append(_put_gate(manager, conf, cause, line, scope))
     report("")
     return findings
 
@@ -106,21 +107,17 @@ def _check_named(module: ModuleType, conf: ConfFile) -> None:
 
 
 def _describe(error: BaseException) -> str:
-    cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
-    hint = ""
-    if isinstance(cause, ImportError):
-        hint = f". What stands beside it cannot be imported; modules of hooks can be named by {NAMED_MODULES}"
-    return f"{type(cause).__name__}: {cause}{hint}"
+    hint = f". What stands beside it cannot be imported; modules of hooks can be named by {NAMED_MODULES}"
+    return f"{type(error).__name__}: {error}{hint if isinstance(error, ImportError) else ''}"
 
 
 def _line_in(error: BaseException, path: str) -> int:
     """Return the innermost line of ``path`` at which an error was raised, 0 if it is unknown."""
     from traceback import walk_tb
 
-    cause = error.__cause__ if isinstance(error, PluginLoadError) and error.__cause__ else error
-    if isinstance(cause, SyntaxError) and cause.filename == path:
-        return cause.lineno or 0
-    lines = [line for frame, line in walk_tb(cause.__traceback__) if frame.f_code.co_filename == path]
+    if isinstance(error, SyntaxError) and error.filename == path:
+        return error.lineno or 0
+    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
     return lines[-1] if lines else 0
 
 

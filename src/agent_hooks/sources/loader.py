@@ -152,14 +152,9 @@ class HookConfigLoader:
         choose_folder(files)
         own = [[*source.load()] for source in user_sources()]
         files += [file for found in stricter(own) for file in found]
-        claude = {"managed": [ClaudeSource("managed")], "user": user_claude_sources()}
-        files += [
-            file
-            for source, sources in claude.items()
-            if reads_claude(files, source)
-            for each in sources
-            for file in each.load()
-        ]
+        for source, sources in (("managed", [ClaudeSource("managed")]), ("user", user_claude_sources())):
+            if reads_claude(files, source):
+                files += [file for each in sources for file in each.load()]
         roots = dict.fromkeys(root for directory in self.directories for root in project_roots(directory))
         roots |= dict.fromkeys(trusted_roots(self._near or (), roots))
         with_claude = reads_claude(files, "project") and self.claude_settings
@@ -299,8 +294,8 @@ class HookConfigLoader:
                 elif is_complete and os.sep not in name and name not in found:
                     message = f"`disabled` names {name!r}, but no installed plugin has this name."
                     self._tell(file, "disabled", "unknown-plugin", message, did_you_mean(name, found, _LISTED))
+            known = {*found, *CORE_TABLES}
             for table in tables_in(file) if is_complete else ():
-                known = {*found, *CORE_TABLES}
                 if table.name not in known and isinstance(table.settings, dict):
                     message = f"No installed plugin has the name {table.name!r}, so nobody reads [{table.at}]."
                     self._tell(file, table.name, "unknown-plugin", message, did_you_mean(table.name, known, _LISTED))

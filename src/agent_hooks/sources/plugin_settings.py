@@ -104,15 +104,8 @@ def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
     prefix = f"{'.'.join(TABLE)}." if os.path.basename(file.path) == "pyproject.toml" else ""
     for name, settings in file.settings.get("plugins", {}).items():
         lines = {place[1:]: line for place, line in file.lines.items() if place[0] == name}
-        yield PluginTable(
-            name=name,
-            path=file.path,
-            source=file.source,
-            settings=settings,
-            at=f"{prefix}{name}",
-            lines=lines,
-            root=root,
-        )
+        of_file = {"name": name, "path": file.path, "source": file.source, "root": root}
+        yield PluginTable(**of_file, settings=settings, at=f"{prefix}{name}", lines=lines)
 
 
 def own_files() -> Iterator[ReadFile]:

@@ -253,7 +253,7 @@ class HookCommand:
 
     def _absent(self, token: str) -> list[str]:
         """Return the paths at which the command looks for a script, if there is none."""
-        if not token or "://" in token or "{}" in token or not self.own:
+        if "://" in token or "{}" in token:
             return []
         paths = _paths(token, self.starts)
         if any(map(os.path.exists, paths)):
