@@ -142,12 +142,12 @@ def project_roots(directory: str) -> list[str]:
     around = (folder for folder in (here, *folders_above(here)) if folder not in (root, os.path.dirname(folder)))
     roots = [root, *filter(store.has_record, around)]
     is_own = os.path.lexists(os.path.join(root, ".git")) or store.has_record(root)
-    is_part = any(
+    is_part = not is_own and any(
         is_below(root, outer) and kind_of(path) and is_below(os.path.join(outer, path), root)
         for outer in roots[1:]
         for path in store.known(outer)
     )
-    return roots[1:] if is_part and not is_own else roots
+    return roots[1:] if is_part else roots
 
 
 def trusted_roots(paths: Iterable[str], known: Iterable[str]) -> list[str]:
