@@ -11,7 +11,6 @@ from agent_hooks.formats.claude.event_names import EVENTS, default_timeout
 from agent_hooks.model.values import thaw
 from agent_hooks.sources.plugin_settings import tables_in
 from agent_hooks.system.by_hand import refuse_agents
-from agent_hooks.system.visible import visible
 from agent_hooks.trust.project_files import project_root
 from agent_hooks.trust.trust_store import TrustStore, how_to_trust
 
@@ -69,7 +68,17 @@ def show_trust(path: str, *, show: bool, diff: bool, digest: str | None, as_json
         line(f"  {to_type}")
         return 1
     refuse_agents(TrustError)
-    return _ask_and_trust(store, project)
+    import click
+
+    if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
+        line("Nothing was trusted.")
+        return 1
+    # Trust only the files that were shown.
+    if store.discover(project.root).digest != project.digest:
+        raise TrustError("The files changed while you were asked: type the command again.")
+    store.trust(project, project.digest)
+    line("Trusted, until one of these files changes.")
+    return 0
 
 
 def end_trust(path: str) -> int:
@@ -81,22 +90,8 @@ def end_trust(path: str) -> int:
         root = project_root(path)
     is_gone = store.untrust(root)
     result = "is not trusted any more: its hooks do not run." if is_gone else "was not trusted."
-    console().print(f"{visible(root)} {result}", soft_wrap=True)
+    line_printer()(f"{root} {result}")
     return 0 if is_gone else 1
-
-
-def _ask_and_trust(store: TrustStore, project: Project) -> int:
-    import click
-
-    if not click.confirm("\nMay these files run on your machine, and decide what agents may do here?", default=False):
-        console().print("Nothing was trusted.")
-        return 1
-    # Trust only the files that were shown.
-    if store.discover(project.root).digest != project.digest:
-        raise TrustError("The files changed while you were asked: type the command again.")
-    store.trust(project, project.digest)
-    console().print("Trusted, until one of these files changes.")
-    return 0
 
 
 def _show(facts: dict[str, Any], *, is_short: bool) -> None:
@@ -147,22 +142,17 @@ def _settings(project: Project) -> list[str]:
 
 def _entry_text(entry: HookEntry) -> str:
     fields = {name: value for name, value in thaw(entry.config).items() if name != _HIDDEN_FIELD}
-    if _is_default(fields.get("timeout"), entry):
-        del fields["timeout"]
+    # Not the timeout that Claude Code gives an entry without one.
+    if entry.form == "claude" and fields.get("timeout") is not None:
+        names = [name for name, each in EVENTS.items() if entry.host_event in ("", name) and each.event == entry.event]
+        if fields["timeout"] in [default_timeout(name, entry.type) for name in names]:
+            del fields["timeout"]
     if entry.condition:
         fields["if"] = entry.condition
     if entry.is_async:
         fields["async"] = True
     matcher = f" ({entry.matcher})" if entry.matcher else ""
     return f"{entry.origin}  {entry.host_event or entry.event!s}{matcher}: {entry.type} {json.dumps(fields)}"
-
-
-def _is_default(seconds: float | None, entry: HookEntry) -> bool:
-    """Whether ``seconds`` is the timeout that Claude Code gives an entry without one."""
-    if seconds is None or entry.form != "claude":
-        return False
-    names = [name for name, each in EVENTS.items() if entry.host_event in ("", name) and each.event == entry.event]
-    return any(seconds == default_timeout(name, entry.type) for name in names)
 
 
 def _facts(project: Project, standing: TrustStatus) -> dict[str, Any]:
