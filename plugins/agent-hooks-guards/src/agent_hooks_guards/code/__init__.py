@@ -14,17 +14,9 @@ STDIN = "stdin"
 LONGEST_CODE = 256 * 1024
 
 _MODULES = {
-    "python": "python",
-    "node": "scripts",
-    "perl": "scripts",
-    "ruby": "scripts",
-    "php": "scripts",
-    "lua": "scripts",
-    "awk": "awk",
-    "sed": "sed",
-    "make": "make",
-    "vim": "editors",
-    "ed": "editors",
+    **{name: name for name in ("python", "awk", "sed", "make")},
+    **dict.fromkeys("node perl ruby php lua".split(), "scripts"),
+    **dict.fromkeys(("vim", "ed"), "editors"),
     **dict.fromkeys("other applescript c crystal go groovy java julia r rust tcl".split(), "other"),
 }
 

@@ -79,11 +79,6 @@ class Cursor:
         self.tokens = tokens
         self.at = 0
 
-    @property
-    def is_done(self) -> bool:
-        """Whether no tokens are left."""
-        return self.at >= len(self.tokens)
-
     def peek(self, offset: int = 0) -> Token:
         """Return the token at the cursor, or so many behind it."""
         at = self.at + offset
@@ -103,7 +98,9 @@ class Cursor:
     def until(self, *texts: str, is_line: bool = False) -> list[Token]:
         """Go to the next token with one of ``texts``, or to the next line; return the tokens in front of it."""
         start = self.at
-        while not self.is_done and self.peek().text not in texts and not (is_line and self.peek().newline):
+        for token in self.tokens[start:]:
+            if token.text in texts or (is_line and token.newline):
+                break
             self.at += 1
         return self.tokens[start : self.at]
 

@@ -90,7 +90,7 @@ class Walk(Calls):
         """Walk through statements; return the value of the last one."""
         value = Data()
         code = Cursor(tokens)
-        while not code.is_done:
+        while code.at < len(code.tokens):
             value = self.statement(code) or value
         return value
 
@@ -296,7 +296,7 @@ class Walk(Calls):
         """Return the values from the cursor on. ``is_bare``: they end where no comma follows."""
         values: list[Data] = []
         table: dict[str, Data] = {}
-        while not code.is_done:
+        while code.at < len(code.tokens):
             token, following = code.peek(), code.peek(1)
             if token.kind == "operator" and token.text in _ENDS:
                 if is_bare and token.text not in (",", "=>"):
@@ -374,15 +374,15 @@ class Walk(Calls):
         """Return the arguments of a call without parentheses; None if it is none."""
         language, token = self.language, code.peek()
         name = value.name.rpartition(".")[2] if isinstance(value, Reference) else ""
-        is_constant = language == "ruby" and name[:1].isupper()
-        is_known = (name in self.kinds and not is_constant) or (isinstance(value, Function) and not is_member)
+        is_known = name in self.kinds or (isinstance(value, Function) and not is_member)
         is_tagged = language == "node" and is_known and token.kind == "template"
         if is_tagged or (language == "lua" and name and (token.kind == "string" or token.text == "{")):
             return self.items([code.take()])
-        is_call = is_known or (is_member and not is_constant)
         has_bare = language in ("perl", "ruby") or (language == "php" and name in _BARE_PHP)
+        is_constant = language == "ruby" and name[:1].isupper()
         has_parentheses = token.text == "(" and (language != "ruby" or not token.spaced)
-        if has_parentheses or not has_bare or token.text in ("=>", "=", ":") or not is_call:
+        is_call = has_bare and not is_constant and (is_known or is_member)
+        if not is_call or has_parentheses or token.text in ("=>", "=", ":"):
             return None
         is_block = language == "perl" and token.text == "{" and not is_member
         block: list[Data] = [self.defined([], code.take().items)] if is_block else []
