@@ -20,7 +20,7 @@ from agent_hooks_guards.places.credentials import (
 
 from . import FILE, STDIN, Found
 from .script_tokens import load_language
-from .script_values import ALL_VARIABLES, VALUES, Function, List, Reference, Table, compute, flat, joined, labels_of
+from .script_values import ALL_VARIABLES, VALUES, Function, List, Reference, compute, flat, joined, labels_of, names_of
 
 # Kinds of calls that run their arguments.
 _RUNNERS = frozenset(("shell", "words", "eval"))
@@ -72,7 +72,7 @@ class Call(Record):
         self.arguments = arguments
         self.receiver = receiver
         self.subject = None if isinstance(receiver, Reference) else receiver
-        self.plain = [each for each in arguments if not isinstance(each, Table | Function)]
+        self.plain = [each for each in arguments if not isinstance(each, Function) and not names_of(each)]
 
     def argument(self, at: int = 0) -> Data:
         """Return an argument."""
@@ -80,8 +80,7 @@ class Call(Record):
 
     def option(self, *names: str) -> Data | None:
         """Return an option."""
-        tables = [each.items for each in self.arguments if isinstance(each, Table)]
-        return next((table[name] for table in tables for name in names if name in table), None)
+        return next((found[name] for found in map(names_of, self.arguments) for name in names if name in found), None)
 
 
 class Calls:
@@ -145,8 +144,8 @@ class Calls:
         if isinstance(value, List) and key.isdecimal():
             found = value.items[int(key) - (self.language == "lua") :]
             return found[0] if found else _UNKNOWN
-        if isinstance(value, Table) and key in value.items:
-            return value.items[key]
+        if key in names_of(value):
+            return names_of(value)[key]
         name = f"{value.name if isinstance(value, Reference) else '?'}.{key}"
         is_own = name in self.table["environment"] or name in self.table["arguments"]
         return self.reference(name) if is_own else Reference(name, value)
@@ -398,14 +397,14 @@ class Calls:
             self.effect("read", address)
             return
         headers = call.option("headers", "cookies")
-        named = headers.items if isinstance(headers, Table) else {}
+        named = names_of(headers) if headers is not None else {}
         others = [value for value in flat(call.arguments) if value is not address and value not in named.values()]
         labels = in_address(address.text, address.labels) | labels_of(others)
         for name, value in named.items():
             labels |= as_login(value.labels) if is_login_header(name) else value.labels
         labels -= _NETWORK
         is_sent = method in ("POST", "PUT", "PATCH", "DELETE") or call.option(*_BODIES) is not None or _tells(labels)
-        words = [name for value in call.arguments if isinstance(value, Table) for name in value.items]
+        words = [name for value in call.arguments for name in names_of(value)]
         carried = in_token_request(address.text, [*words, *(each.text for each in others)], labels)
         kind, method = "send" if is_sent else "receive", "" if UNKNOWN in method else method
         self.effect(kind, address, carried if is_sent else NO_LABELS, method)
@@ -435,13 +434,10 @@ def _tells(labels: frozenset[str]) -> bool:
 
 def _address(value: Data) -> Data:
     """Return the address that a URL or a table of options names."""
-    if not isinstance(value, Table):
-        return value
-    return next((value.items[name] for name in _ADDRESSES if name in value.items), _UNKNOWN)
+    return next((names_of(value)[name] for name in _ADDRESSES if name in names_of(value)), value)
 
 
 def items_of(value: Data) -> list[tuple[str, Data]]:
     """Return what a loop over a value gives: each item with its key; the value itself, if it is no known list."""
-    if isinstance(value, Table):
-        return list(value.items.items())
-    return [("", item) for item in value.items] if isinstance(value, List) and value.items else [("", value)]
+    items = value.items if isinstance(value, List) else [value]
+    return [*names_of(value).items(), *(("", item) for item in items)] or [("", value)]

@@ -27,23 +27,15 @@ def labels_of(values: Iterable[Data]) -> frozenset[str]:
 
 
 class List(Data):
-    """A list; its text is that of its items."""
+    """A list, whose text is that of its items, or a table or a group of options, whose values have names."""
 
-    __slots__ = ("items",)
+    __slots__ = ("items", "named")
 
-    def __init__(self, items: list[Data]) -> None:
-        super().__init__(" ".join(item.text for item in items), labels_of(items))
+    def __init__(self, items: list[Data], named: dict[str, Data] | None = None) -> None:
         self.items = items
-
-
-class Table(Data):
-    """A table or a group of options."""
-
-    __slots__ = ("items",)
-
-    def __init__(self, items: dict[str, Data]) -> None:
-        super().__init__(UNKNOWN, labels_of(items.values()))
-        self.items = items
+        self.named = named or {}
+        text = " ".join(item.text for item in items) if named is None else UNKNOWN
+        super().__init__(text, labels_of([*items, *self.named.values()]))
 
 
 class Function(Data):
@@ -68,14 +60,16 @@ class Reference(Data):
         self.receiver = receiver
 
 
+def names_of(value: Data) -> dict[str, Data]:
+    """Return the values that have names in a value."""
+    return value.named if isinstance(value, List) else {}
+
+
 def flat(values: Iterable[Data]) -> list[Data]:
     """Return ``values`` with the items of lists and tables in their places."""
     found: list[Data] = []
     for value in values:
-        if isinstance(value, List | Table):
-            found += flat(value.items if isinstance(value, List) else value.items.values())
-        else:
-            found.append(value)
+        found += flat([*value.items, *value.named.values()]) if isinstance(value, List) else [value]
     return found
 
 

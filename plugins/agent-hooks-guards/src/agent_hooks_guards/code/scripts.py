@@ -15,7 +15,7 @@ from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 from . import STDIN, Found
 from .script_calls import Calls, items_of
 from .script_tokens import Cursor, Lexer, Token
-from .script_values import ALL_VARIABLES, Function, List, Reference, Table, flat, joined, labels_of, replaced
+from .script_values import ALL_VARIABLES, Function, List, Reference, flat, joined, labels_of, names_of, replaced
 
 _LONGEST = 100_000  # characters
 _MOST_STEPS = 20_000
@@ -277,13 +277,13 @@ class Walk(Calls):
         if token.text not in ("(", "[", "{"):
             return self.block(token.items)
         values = self.items(token.items)
-        if len(values) == 1 and (isinstance(values[0], Table) or is_content):
+        if len(values) == 1 and (names_of(values[0]) or is_content):
             return values[0]
         if token.text == "{" and self.language not in ("perl", "lua"):
             table: dict[str, Data] = {}
             for at, value in enumerate(values):
-                table |= value.items if isinstance(value, Table) else {str(at): value}
-            return Table(table)
+                table |= names_of(value) or {str(at): value}
+            return List([], table)
         if token.text != "(" or (len(values) != 1 and self.language in ("perl", "lua", "ruby")):
             return List(values)
         return values[-1] if values else Data()
@@ -311,7 +311,7 @@ class Walk(Calls):
                 value = self.expression(code)
                 is_spread = token.text in ("...", "*", "**") and isinstance(value, List)
                 values += flat([value]) if is_spread else [value]
-        return [*values, Table(table)] if table else values
+        return [*values, List([], table)] if table else values
 
     def function(self, code: Cursor) -> Function | None:
         """Return the function that is defined at the cursor."""
