@@ -319,6 +319,7 @@ LOOPS = [
     ("php", "array_map(fn($d) => unlink($d), ['/a', '/b']);"),
     ("node", "const all = ['/a', '/b']; for (let i = 0; i < all.length; i++) fs.unlinkSync(all[i])"),
     ("node", "const all = ['/a', '/b']; for (const i in all) fs.unlinkSync(all[i])"),
+    ("node", "for (let i = 0; i < 2; i++) fs.renameSync(['/a', '/b'][i], x[i])"),
     ("node", "for (const [, d] of Object.entries({a: '/a', b: '/b'})) fs.unlinkSync(d)"),
     ("ruby", "for d in ['/a', '/b'] do File.delete(d) end"),
     ("ruby", "%w[/a /b].each_with_index { |d, i| File.delete(d) }"),
@@ -337,7 +338,8 @@ LOOPS = [
 
 @pytest.mark.parametrize(("language", "code"), LOOPS)
 def test_a_loop_touches_each_item_of_a_known_list(language, code):
-    assert [(kind, path) for kind, path, *_ in found(language, code).effects] == [("delete", "/a"), ("delete", "/b")]
+    deleted = [path for kind, path, *_ in found(language, code).effects if kind == "delete"]
+    assert deleted == ["/a", "/b"]
 
 
 @pytest.mark.parametrize(

@@ -242,13 +242,14 @@ class Calls:
     def effect(
         self, kind: str, path: Data, labels: frozenset[str] = NO_LABELS, method: str = "", *, recursive: bool = False
     ) -> None:
-        """Add an effect on a file or a host."""
-        text = path.text if kind in _ELSEWHERE else file_of_address(path.text) or path.text
-        if self.folder and kind not in _ELSEWHERE and not text.startswith(("/", "~")):
-            text = f"{self.folder.rstrip('/')}/{text}"
-        made = (kind, text, recursive, labels, method)
-        if made not in self.found.effects:
-            self.found.effects.append(made)
+        """Add an effect on a file or a host, or on each of several."""
+        for each in flat([path]):
+            text = each.text if kind in _ELSEWHERE else file_of_address(each.text) or each.text
+            if self.folder and kind not in _ELSEWHERE and not text.startswith(("/", "~")):
+                text = f"{self.folder.rstrip('/')}/{text}"
+            made = (kind, text, recursive, labels, method)
+            if made not in self.found.effects:
+                self.found.effects.append(made)
 
     def shell(self, data: Data) -> None:
         """Add a command line."""
@@ -396,8 +397,7 @@ class Calls:
         if address.text.startswith("file:"):
             self.effect("read", address)
             return
-        headers = call.option("headers", "cookies")
-        named = names_of(headers) if headers is not None else {}
+        named = names_of(call.option("headers", "cookies") or _UNKNOWN)
         others = [value for value in flat(call.arguments) if value is not address and value not in named.values()]
         labels = in_address(address.text, address.labels) | labels_of(others)
         for name, value in named.items():

@@ -236,11 +236,9 @@ class Walk(Calls):
         """Apply ``s///`` to a variable, that of ``(my $x = …)`` too."""
         name = next((each.text for each in target.items if each.kind == "variable"), target.text)
         new, flags, *codes = token.items
-        old, kind = self.variables.get(name, _UNKNOWN), flags.value[0]
-        is_text = kind == "s" and not codes
-        self.variables[name] = (
-            replaced(old, token.value, new.value, "g" not in flags.value[1:]) if is_text else Data(UNKNOWN, old.labels)
-        )
+        pattern = token.value if flags.value[0] == "s" and not codes else UNKNOWN
+        old = self.variables.get(name, _UNKNOWN)
+        self.variables[name] = replaced(old, pattern, new.value, "g" not in flags.value[1:])
         for code in codes:
             self.run(code.items)
         return self.variables[name]
