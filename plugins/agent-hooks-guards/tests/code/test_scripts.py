@@ -350,6 +350,7 @@ def test_a_loop_touches_each_item_of_a_known_list(language, code):
         ("ruby", '%w[ha lt].each { |c| system("run #{c}") }'),
         ("perl", "for my $c ('ha', 'lt') { system \"run $c\" }"),
         ("perl", 'system("run $_") for qw(ha lt)'),
+        ("perl", "my @all = ('run ha', 'run lt'); while (my $c = shift @all) { system($c) }"),
         ("perl", "sub go { my $c = shift; system(\"run $c\") } go('ha'); go('lt')"),
         ("php", "foreach (['ha', 'lt'] as $c) system('run ' . $c);"),
         ("lua", "for _, c in ipairs({'ha', 'lt'}) do os.execute('run ' .. c) end"),

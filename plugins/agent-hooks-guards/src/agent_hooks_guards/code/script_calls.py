@@ -217,8 +217,10 @@ class Calls:
             return self.variable(first.text)
         if kind == "stdin" or (kind == "read" and first.text in ("0", "/dev/stdin", "php://stdin")):
             return self.stdin
-        if kind == "argument":
+        if kind == "argument" and not call.arguments:
             return self._shifted("$_" if self.open else self.table["arguments"][0])
+        if kind == "argument":
+            return List(call.arguments)  # one of them: `while (my $x = shift @all)`
         if kind in ("get", "post", "socket") or (kind == "read" and "://" in first.text):
             return Data(UNKNOWN, labels | {NETWORK})
         if kind == "read":

@@ -38,7 +38,7 @@ _ENDLESS = re.compile(
     r"\b(while|until) *\(? *(1|true|fork|pcntl_fork|!0|0)\b|\bloop\b|\bfor *\( *; *;|\bredo\b|\bsetInterval\b"
 )
 # Code in strings of code in strings.
-_TOO_DEEP = re.compile(r"(?:(?:[$#@]\{|\{\$)[^}]{0,200}){6}")
+_TOO_DEEP = re.compile(r'(?:(?:[$#@]\{|"\{\$)[^}]{0,200}){6}')
 _UNKNOWN = Data(UNKNOWN)
 
 
