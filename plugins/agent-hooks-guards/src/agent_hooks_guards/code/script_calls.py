@@ -9,18 +9,24 @@ from shlex import quote
 from agent_hooks.model.tools import file_of_address
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
-from agent_hooks_guards.places.credentials import (
-    as_login,
-    in_address,
-    in_token_request,
-    is_login_header,
-    private,
-    variable_labels,
-)
+from agent_hooks_guards.places import credentials
 
 from . import FILE, STDIN, Found
 from .script_tokens import load_language
-from .script_values import ALL_VARIABLES, VALUES, Function, List, Reference, compute, flat, joined, labels_of, names_of
+from .script_values import (
+    ALL_VARIABLES,
+    VALUES,
+    Choice,
+    Function,
+    List,
+    Reference,
+    compute,
+    flat,
+    items_of,
+    joined,
+    labels_of,
+    names_of,
+)
 
 # Kinds of calls that run their arguments.
 _RUNNERS = frozenset(("shell", "words", "eval"))
@@ -90,7 +96,7 @@ class Calls:
         self.text = text
         self.language = language
         self.own = labels
-        self.own_value = private(labels)
+        self.own_value = credentials.private(labels)
         self.table = load_language(language)
         self.found = Found()
         self.forks = self.is_online = False
@@ -132,15 +138,15 @@ class Calls:
 
     def variable(self, name: str) -> Data:
         """Return the value of a variable of the environment."""
-        default = Data("~") if name == "HOME" else Data(UNKNOWN, variable_labels(name))
+        default = Data("~") if name == "HOME" else Data(UNKNOWN, credentials.variable_labels(name))
         return self.environment.get(name, default)
 
     def index(self, value: Data, key: str) -> Data:
-        """Return a member of a value, or an item of a list: all of them, if it is not known which."""
+        """Return a member of a value, or an item of a list."""
         if value is ALL_VARIABLES and (key.isupper() or key in self.environment):
             return self.variable(key)
         if isinstance(value, List) and UNKNOWN in key:
-            return value
+            return Choice([*flat([value]), _UNKNOWN])  # the list may have got further items
         if isinstance(value, List) and key.isdecimal():
             found = value.items[int(key) - (self.language == "lua") :]
             return found[0] if found else _UNKNOWN
@@ -169,6 +175,10 @@ class Calls:
         if not isinstance(value, Reference):
             return Data(UNKNOWN, value.labels | labels_of(arguments))
         kind = self.kind_of(value.name)
+        choice = next((each for each in arguments if isinstance(each, Choice)), None)
+        if choice is not None and kind not in VALUES:
+            each_call = [[item if each is choice else each for each in arguments] for item in choice.items]
+            return Choice([self.call(value, each) for each in each_call])
         if not arguments and self.language == "perl" and kind not in _QUIET:
             arguments = [self.variables.get("$_", _UNKNOWN)]
         call = Call(kind, value.name, arguments, value.receiver)
@@ -219,8 +229,6 @@ class Calls:
             return self.stdin
         if kind == "argument" and not call.arguments:
             return self._shifted("$_" if self.open else self.table["arguments"][0])
-        if kind == "argument":
-            return List(call.arguments)  # one of them: `while (my $x = shift @all)`
         if kind in ("get", "post", "socket") or (kind == "read" and "://" in first.text):
             return Data(UNKNOWN, labels | {NETWORK})
         if kind == "read":
@@ -244,14 +252,13 @@ class Calls:
     def effect(
         self, kind: str, path: Data, labels: frozenset[str] = NO_LABELS, method: str = "", *, recursive: bool = False
     ) -> None:
-        """Add an effect on a file or a host, or on each of several."""
-        for each in flat([path]):
-            text = each.text if kind in _ELSEWHERE else file_of_address(each.text) or each.text
-            if self.folder and kind not in _ELSEWHERE and not text.startswith(("/", "~")):
-                text = f"{self.folder.rstrip('/')}/{text}"
-            made = (kind, text, recursive, labels, method)
-            if made not in self.found.effects:
-                self.found.effects.append(made)
+        """Add an effect on a file or a host."""
+        text = path.text if kind in _ELSEWHERE else file_of_address(path.text) or path.text
+        if self.folder and kind not in _ELSEWHERE and not text.startswith(("/", "~")):
+            text = f"{self.folder.rstrip('/')}/{text}"
+        made = (kind, text, recursive, labels, method)
+        if made not in self.found.effects:
+            self.found.effects.append(made)
 
     def shell(self, data: Data) -> None:
         """Add a command line."""
@@ -308,8 +315,7 @@ class Calls:
         self.doubt("a system call by its number, or a foreign function, is called")
 
     def _on_shell(self, call: Call) -> None:
-        for line in flat([call.argument()]):
-            self.shell(line)
+        self.shell(call.argument())
 
     def _on_words(self, call: Call) -> None:
         """A command line, or a program and its arguments: as texts, in lists or as options."""
@@ -401,13 +407,13 @@ class Calls:
             return
         named = names_of(call.option("headers", "cookies") or _UNKNOWN)
         others = [value for value in flat(call.arguments) if value is not address and value not in named.values()]
-        labels = in_address(address.text, address.labels) | labels_of(others)
+        labels = credentials.in_address(address.text, address.labels) | labels_of(others)
         for name, value in named.items():
-            labels |= as_login(value.labels) if is_login_header(name) else value.labels
+            labels |= credentials.as_login(value.labels) if credentials.is_login_header(name) else value.labels
         labels -= _NETWORK
         is_sent = method in ("POST", "PUT", "PATCH", "DELETE") or call.option(*_BODIES) is not None or _tells(labels)
         words = [name for value in call.arguments for name in names_of(value)]
-        carried = in_token_request(address.text, [*words, *(each.text for each in others)], labels)
+        carried = credentials.in_token_request(address.text, [*words, *(each.text for each in others)], labels)
         kind, method = "send" if is_sent else "receive", "" if UNKNOWN in method else method
         self.effect(kind, address, carried if is_sent else NO_LABELS, method)
 
@@ -437,9 +443,3 @@ def _tells(labels: frozenset[str]) -> bool:
 def _address(value: Data) -> Data:
     """Return the address that a URL or a table of options names."""
     return next((names_of(value)[name] for name in _ADDRESSES if name in names_of(value)), value)
-
-
-def items_of(value: Data) -> list[tuple[str, Data]]:
-    """Return what a loop over a value gives: each item with its key; the value itself, if it is no known list."""
-    items = value.items if isinstance(value, List) else [value]
-    return [*names_of(value).items(), *(("", item) for item in items)] or [("", value)]

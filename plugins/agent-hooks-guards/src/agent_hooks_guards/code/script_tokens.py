@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_MOST_TOKENS = 20_000
 _REST = (
     r"(?P<number>0[xX][0-9a-fA-F]+|\d[\d_]*(?:\.\d+)?)|(?P<operator>===|!==|\*\*=|<<=|>>=|&&=|\|\|=|\?\?=|//=|<=>|"
     r"\.\.\.|\.\.=|\?->|=>|->|::|==|!=|=~|!~|<=|>=|&&|\|\||\?\?|\?\.|&\.|\+\+|--|[-+*/%|&^.]=|~=|\.\.|<<|>>|.)"
@@ -144,7 +145,7 @@ def _patterns(language: str) -> list[re.Pattern[str]]:
 
 
 class Lexer:
-    """The tokens of a code, in ``root``."""
+    """The tokens of a code, in ``root``. Raises RecursionError where there are too many."""
 
     def __init__(self, text: str, language: str) -> None:
         if language == "php" and "<?" in text:
@@ -154,7 +155,7 @@ class Lexer:
         self.language = language
         self.root = Token("group", "")
         self.stack = [self.root]
-        self.at = 0
+        self.at = self.count = 0
         self.spaced = self.newline = False
         self.value, self.operator, self.insert = _patterns(language)
         self.blocks = load_language(language)["blocks"]
@@ -167,6 +168,9 @@ class Lexer:
         token.spaced, token.newline = self.spaced, self.newline
         self.stack[-1].items.append(token)
         self.spaced = self.newline = False
+        self.count += 1
+        if self.count > _MOST_TOKENS:
+            raise RecursionError
 
     def _next(self) -> None:
         match = (self.operator if self.follows_value else self.value).match(self.text, self.at)

@@ -38,6 +38,12 @@ class List(Data):
         super().__init__(text, labels_of([*items, *self.named.values()]))
 
 
+class Choice(List):
+    """One of several values; which one is not known."""
+
+    __slots__ = ()
+
+
 class Function(Data):
     """A function of the script: the names of its parameters, and its body."""
 
@@ -71,6 +77,12 @@ def flat(values: Iterable[Data]) -> list[Data]:
     for value in values:
         found += flat([*value.items, *value.named.values()]) if isinstance(value, List) else [value]
     return found
+
+
+def items_of(value: Data) -> list[tuple[str, Data]]:
+    """Return what a loop over a value gives: each item with its key; the value itself, if it is no known list."""
+    items = value.items if isinstance(value, List) else [value]
+    return [*names_of(value).items(), *(("", item) for item in items)] or [("", value)]
 
 
 def joined(values: list[Data], separator: str = "") -> Data:

@@ -13,11 +13,10 @@ from itertools import pairwise
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
-from .script_calls import Calls, items_of
+from .script_calls import Calls
 from .script_tokens import Cursor, Lexer, Token
-from .script_values import ALL_VARIABLES, Function, List, Reference, flat, joined, labels_of, names_of, replaced
+from .script_values import ALL_VARIABLES, Function, List, Reference, flat, items_of, joined, names_of, replaced
 
-_LONGEST = 100_000  # characters
 _MOST_STEPS = 20_000
 _LONGEST_STATEMENT = 50  # tokens in front of a `for`
 _ADDITIONS = frozenset("+= .= ..= <<".split())
@@ -77,7 +76,7 @@ class Walk(Calls):
     def finished(self) -> Found:
         """Walk through the script; return the effects."""
         try:
-            if len(self.text) > _LONGEST or _TOO_DEEP.search(self.text):
+            if _TOO_DEEP.search(self.text):
                 raise RecursionError
             self.run(Lexer(self.text, self.language).root.items)
             while self.pending:
@@ -209,7 +208,7 @@ class Walk(Calls):
             else:
                 others = [self.expression(code)] if text == "?" else [self.operand(code)]
                 others += [self.expression(code)] if text == "?" and code.skip(":") else []
-                value = Data(UNKNOWN, labels_of([value, *others]))
+                value = Data(UNKNOWN, List([value, *others]).labels)
         code.at = max(code.at, start + 1)
         return value
 
