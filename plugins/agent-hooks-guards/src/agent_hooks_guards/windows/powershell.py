@@ -167,8 +167,7 @@ class PowerShell(Scanner):
             return Word(either(_commands(self._statements("}"))), runs=True)
         if self.take(_CALL) or not (self._sees(_VALUE) or self._next() in "!,+-"):
             return self._call(piped)
-        words, is_list = self._values()
-        word = word_list(words) if is_list and words else Word(UNKNOWN + "".join(each.code for each in words))
+        word = self._expression()
         redirections = self._redirections()
         if not piped and not redirections:
             return word
@@ -218,17 +217,17 @@ class PowerShell(Scanner):
 
     # -- values --------------------------------------------------------------------------------------------------------
 
-    def _values(self) -> tuple[list[Word], bool]:
-        """Translate an expression; return its values, and whether there are no other operators than commas."""
+    def _expression(self, ends: str = _ENDS) -> Word:
+        """Translate an expression: a list, or an unknown value if there are other operators than commas."""
         words: list[Word] = []
         is_list = True
-        while self._next() not in _ENDS and not self._sees(_REDIRECTION) and not (words and self._next() == "{"):
+        while self._next() not in ends and not self._sees(_REDIRECTION) and not (words and self._next() == "{"):
             if self._sees(_VALUE):
                 words.append(self._operand())
             elif not self._sign(","):
                 is_list = False
                 self.take(_ANY)
-        return words, is_list
+        return word_list(words) if is_list and words else Word(UNKNOWN + "".join(each.code for each in words))
 
     def _operand(self) -> Word:
         """Translate a value with its members and indexes."""
@@ -254,7 +253,7 @@ class PowerShell(Scanner):
             if match[2]:
                 arguments: list[Word] = []
                 while self._next(_SPACE) not in ("", ")"):
-                    arguments += self._values()[0]
+                    arguments.append(self._expression(_ENDS + ","))
                     if self._next() != ")":
                         self.take(_ANY)
                 self._statements(")")
