@@ -116,7 +116,9 @@ def _fields(pieces: Iterator[Piece], separators: str) -> Iterator[tuple[str, fro
 
 def split_at(text: str, separators: str) -> list[str]:
     """Return the parts of ``text`` between the characters of ``separators``."""
-    return re.split(f"[{re.escape(separators)}]", text) if separators else [text]
+    for char in separators[1:]:
+        text = text.replace(char, separators[0])
+    return text.split(separators[0]) if separators else [text]
 
 
 def _pieces(word: Word, state: State, substitute: Substitute, *, splits: bool) -> Iterator[Piece]:

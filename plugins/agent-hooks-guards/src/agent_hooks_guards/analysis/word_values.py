@@ -120,13 +120,12 @@ class WordValues:
 
     def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame) -> Data:
         """Write ``data``, the output of a command, to the targets of its redirections; return its stdout."""
-        if not where.targets:
-            return data
-        for fd, path in where.targets.items():
+        targets = where.targets
+        for fd, path in targets.items():
             content = data if fd == 1 else NOTHING if fd == 2 else ANYTHING
-            if fd == 1 or path not in {other for at, other in where.targets.items() if at == 1}:
+            if fd == 1 or path != targets.get(1):
                 self.write(path, content, frame, command, append=path in where.appends)
-        return NOTHING if 1 in where.targets else data
+        return NOTHING if 1 in targets else data
 
     def write(self, path: str, data: Data, frame: Frame, command: Command, *, append: bool = False) -> None:
         """Record that ``data`` is written to a file."""
