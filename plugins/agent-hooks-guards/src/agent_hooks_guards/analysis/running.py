@@ -91,8 +91,9 @@ def _run_program(walk: Evaluation, command: Command, frame: Frame, *, wants: boo
     known = builtin(walk, command, frame) if builtin is not None else None
     if known is not None:
         return known
-    if names := declarations().get(command.name).get("input"):
-        _take_input(walk, command, names, frame)
+    entry = declarations().entries.get(command.name)
+    if entry and "input" in entry:
+        _take_input(walk, command, entry["input"], frame)
     note_effects(walk, command, frame)
     if _MISSING in frame.state.functions and not command.entries and is_function:
         called = frame.command([_MISSING, *command.argv], command.fragment)
