@@ -51,11 +51,11 @@ class Command:
 class CommandLine:
     """A command line that is run in ``cwd``, with the ``variables`` that are known before."""
 
-    def __init__(self, text: str, cwd: str, variables: dict[str, str]) -> None:
+    def __init__(self, text: str, cwd: str, variables: dict[str, str], root: syntax.Node | None = None) -> None:
         self.text = text.replace("\r\n", "\n")
         self.cwd = cwd
         self.variables = variables
-        self._root = parse(self.text)
+        self._root = root or parse(self.text)
         self._plain: set[str] | None = None
         self._arrays: dict[str, list[str]] = {}
 
@@ -70,14 +70,10 @@ class CommandLine:
     def plain_words(self) -> set[str]:
         """Return all words that are no sentences: these may name a file."""
         if self._plain is None:
-            found: list[str] = []
-            for node in nodes(self._root):
-                words = (node.words or ()) if isinstance(node, (syntax.Simple, syntax.For)) else ()
-                found += [self._text(word, Command("")) for word in words]
-                target = node.target if isinstance(node, syntax.Redirect) else ()
-                values = [node.value, *(node.items or ())] if isinstance(node, syntax.Assignment) else ()
-                found += [line for word in (target, *values) for line in self._text(word, Command("")).split("\n")]
-            self._plain = {word for word in found if word and not any(blank in word for blank in " \t\n")}
+            commands = CommandLine(self.text, self.cwd, dict(self.variables), self._root).commands()
+            lists = ((*c.words, *c.targets, *c.sources, *c.assigned.values(), *c.body.split("\n")) for c in commands)
+            words = (word for each in lists for word in each)
+            self._plain = {word for word in words if word and not any(blank in word for blank in " \t\n")}
         return self._plain
 
     def _walk(self, node: syntax.Node, outer: Command) -> Iterator[Command]:

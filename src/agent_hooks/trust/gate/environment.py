@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import SimpleNamespace
 
 from agent_hooks.system.paths import is_below
 
@@ -52,11 +53,13 @@ class Environment:
         self._executables = frozenset(form for path in executables for form in forms_of(path, ""))
         self._roots = (*(f"{root}/" for root in (*self._prefixes, *self.sites, *self._base)),)
         self._folders = folders
-        self._parts: Parts | None = None
+        self._parts: SimpleNamespace | None = None
 
     @property
-    def parts(self) -> Parts:
-        """The installed parts of the gate."""
+    def parts(self) -> SimpleNamespace:
+        """The installed parts of the gate, in lower case: the ``names`` of packages and modules; the ``scripts``; and
+        by distribution the folder that it is used from, or an empty string (``distributions``).
+        """
         if self._parts is None:
             self._parts = _parts_of(self.prefix, self._folders)
         return self._parts
@@ -137,7 +140,7 @@ class Environment:
         if any(re.search(rf"{_CHANGING}[^)]*\b{name}\b", text) for name in re.findall(_ASSIGNED, text)):
             return True
         named = re.findall(r"\w+", text.casefold().replace("-", "_")) if re.search(_OF_MODULE, text) else ()
-        return not self.parts.names.isdisjoint(named)
+        return not set(named).isdisjoint(self.parts.names)
 
 
 # Where a program is, and where modules are, as shells and Python tell it.
@@ -165,18 +168,7 @@ def _site_folders() -> list[str]:
 # -- the installed parts -----------------------------------------------------------------------------------------------
 
 
-class Parts:
-    """The installed parts of the gate, in lower case: the ``names`` of packages and modules; the ``scripts``; and by
-    distribution the folder that it is used from, or an empty string (``distributions``).
-    """
-
-    def __init__(self, names: Iterable[str], scripts: Iterable[str], distributions: dict[str, str]) -> None:
-        self.names = frozenset(names)
-        self.scripts = frozenset(scripts)
-        self.distributions = distributions
-
-
-def _parts_of(prefix: str, folders: list[str]) -> Parts:
+def _parts_of(prefix: str, folders: list[str]) -> SimpleNamespace:
     """Return the parts in the site ``folders``: as stored, or determined again if the folders have changed."""
     import json
     from contextlib import suppress
@@ -192,13 +184,13 @@ def _parts_of(prefix: str, folders: list[str]) -> Parts:
         with open(file, encoding="utf-8") as stored:
             given = json.load(stored)
         if given.pop("state") == state:
-            return Parts(**given)
+            return SimpleNamespace(**given)
     parts = _find_parts(folders)
     with suppress(OSError):
         if file:
             os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
             write_whole(file, json.dumps({"state": state, **parts}).encode())
-    return Parts(**parts)
+    return SimpleNamespace(**parts)
 
 
 def _find_parts(folders: list[str]) -> dict[str, Any]:

@@ -66,17 +66,12 @@ def reason_against_own(judging: Judging, command: Command) -> str:
     """Return why a simple command is denied, if it decides about agents, or takes the gate away."""
     words = [part for word in command.words for part in (("-m", word[2:]) if _MODULE.match(word) else (word,))]
     name = name_of(words[0])
-    if (
-        name in programs.COPIERS or name in programs.MOVERS or name == "hash"
-    ):  # under another name, it would not be recognised
+    # Under another name, our command would not be recognised.
+    if name in programs.COPIERS or name in programs.MOVERS or name == "hash":
         is_program = any(_is_program(judging, word) for word in words[1:])
         return denial("command", "Another name for `agent-hooks`") if is_program else ""
     is_versioning = name == "git" and not {"config", "-c", "-x", "--exec", "bisect"} & {*words}
-    if (
-        name in programs.READERS
-        or is_versioning
-        or (name in programs.CHANGING and name not in programs.EDITORS | programs.CARRIERS)
-    ):
+    if is_versioning or name in programs.PASSIVE:
         return ""
     given = f"{command.pipeline}\n{command.body}"
     if any(name_of(word) in programs.ENDERS for word in words) and _NAMED.search("\n".join((*words, given))):

@@ -151,7 +151,9 @@ class ProtectedPaths:
         return ""
 
     def globbed(self, pattern: str, cwd: str) -> list[str]:
-        """Return the files that a shell would put for ``pattern``."""
+        """Return the files that a shell would put for ``pattern``, nothing for a path that is none."""
+        if "*" not in pattern and "?" not in pattern and "[" not in pattern:
+            return []
         from glob import iglob
         from itertools import islice
 
@@ -175,7 +177,7 @@ class ProtectedPaths:
         return any(
             self.find(path, cwd) == ALL
             or (len(path) > 2 and self.holds(path, cwd, files=False))
-            or ("*" in path and any(map(self.is_own, self.globbed(path, cwd))))
+            or any(map(self.is_own, self.globbed(path, cwd)))
             for path in self.paths_in(text)
         )
 

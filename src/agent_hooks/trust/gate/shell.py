@@ -223,8 +223,8 @@ class Judging:
         name, operands = program.name, program.operands
         files = [word for word in operands if not word.startswith("-") or word in _STDIN]
         is_fed = any(map(self.is_fed, (*files[:1], *command.sources)))
-        is_file = "/" in program.words[0] or f"/{program.words[0]}" in self._text
-        if UNKNOWN in name or (is_file and self.is_fed(program.words[0])):
+        word = program.words[0]
+        if UNKNOWN in name or (self._fed and ("/" in word or f"/{word}" in self._text) and self.is_fed(word)):
             return True
         if name in programs.SHELLS:
             text = command_line(["sh" if name not in programs.CARRIERS else name, *operands])
@@ -288,7 +288,7 @@ class Judging:
         place = self.place_of(path) if self.links else ""
         if link := next((link for link in self.links if place.startswith(f"{link}/")), ""):
             path = self.links[link] + place[len(link) :]
-        for each in (path, *(self.protected.globbed(path, self.cwd) if is_glob(path) else ())):
+        for each in (path, *self.protected.globbed(path, self.cwd)):
             part = self.protected.find(each, self.cwd, is_taken=whole)
             if part == ALL:
                 return denial("file", each)
@@ -342,8 +342,3 @@ def _module(operands: Sequence[str]) -> Sequence[str]:
         if word.startswith("-c") or not (word.startswith("-") or operands[at - 1] in ("-W", "-X")):
             break
     return ()
-
-
-def is_glob(word: str) -> bool:
-    """Whether a shell may put names of files for ``word``."""
-    return "*" in word or "?" in word or "[" in word

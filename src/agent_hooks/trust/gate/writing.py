@@ -235,14 +235,14 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
     is_folder = target.endswith("/") or os.path.isdir(judging.place_of(target))
     seen = "\n".join(read_text(source, judging.cwd) for source in sources[:3])
     for source in sources:
-        for each in judging.protected.globbed(source, judging.cwd) if "*" in source else [source]:
-            last = os.path.basename(each.rstrip("/"))
+        for each in judging.protected.globbed(source, judging.cwd) or [source]:
+            tree, last = each.removesuffix("*"), os.path.basename(each.rstrip("/"))
             is_content = each.endswith("/") or last in (".", "*") or name == "rclone"
             path = os.path.join(target, last) if is_folder and not is_content else target
-            landed = "" if UNKNOWN in path else judging.protected.lands(each, path, judging.cwd)
+            landed = "" if UNKNOWN in path else judging.protected.lands(tree, path, judging.cwd)
             if landed and (reason := judging.judge_path(landed, seen=seen)):
                 return reason
-            if not os.path.lexists(judging.place_of(each)) and (reason := _against_unseen(judging, path)):
+            if not os.path.lexists(judging.place_of(tree)) and (reason := _against_unseen(judging, path)):
                 return reason
     if not is_folder and judging.protected.holds(target, judging.cwd, files=False):
         return denial("folder", target)
