@@ -642,6 +642,14 @@ def test_the_interpreter_under_the_environment_is_a_part_of_the_gate(tmp_path: P
     assert not Environment().find(f"{os.path.realpath(sys.prefix)}/lib/elsewhere.py".casefold())
 
 
+def test_an_environment_below_a_folder_with_capital_letters_is_looked_into(tmp_path: Path):
+    site = tmp_path / "Project" / ".venv" / "lib" / "site-packages"
+    site.mkdir(parents=True)
+    (site / "a.pth").write_text("")
+    made = Environment(str(tmp_path / "Project" / ".venv"), [str(site)], "/base", [])
+    assert made.holds(str(site.parent).casefold())
+
+
 def test_sources_that_are_used_from_a_checkout_are_files_like_any_other(tmp_path: Path):
     made = Environment(str(tmp_path / ".venv"), [str(tmp_path / ".venv/lib/python3/site-packages")], "/base", [])
     assert not made.find(str(tmp_path / "src" / "agent_hooks" / "trust.py"))

@@ -123,9 +123,9 @@ class Environment:
 
     def known(self) -> Iterator[str]:
         """Yield the parts of the gate that are there: folders for packages, else files."""
-        for site in self.sites:
-            names = os.listdir(site) if os.path.isdir(site) else ()
-            yield from (f"{site}/{name}" for name in map(str.casefold, names) if self._is_installed(name))
+        for folder in filter(os.path.isdir, self._folders):
+            names = [name for name in map(str.casefold, os.listdir(folder)) if self._is_installed(name)]
+            yield from (f"{site}/{name}" for site in forms_of(folder, "") for name in names)
         for prefix in self._prefixes:
             yield f"{prefix}/pyvenv.cfg"
             for folder in SCRIPT_FOLDERS:
