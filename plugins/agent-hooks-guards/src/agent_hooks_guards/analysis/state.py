@@ -300,7 +300,6 @@ class Frame:
         state = self.state
         where = (state.cwd, self.via, state.host, state.root)
         name = first if name in ("$", "") else name
-        labels, assignments = labels or {}, assignments or {}
         return Command(name, argv, labels, assignments, stdin, *where, fragment, self.background, self.endless)
 
 

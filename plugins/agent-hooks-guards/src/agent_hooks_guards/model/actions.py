@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from agent_hooks.shell.syntax import Record
 
 from .declarations import declarations
@@ -23,7 +21,7 @@ class TooMuchError(Exception):
     """The command is deeper, longer or does more than is analysed."""
 
 
-class Command(Fields):
+class Command(Record):
     """A program with its arguments, unwrapped from the programs that run it.
 
     ``program``: its name without folder (``rm``), with ``UNKNOWN`` for unknown parts. ``argv``: all arguments, the
@@ -34,28 +32,47 @@ class Command(Fields):
     ``background``: with ``&``. ``endless``: in an infinite loop.
     """
 
-    program: str
-    argv: list[str]
-    labels: dict[int, frozenset[str]] = NO_ITEMS
-    assignments: dict[str, Data] = NO_ITEMS
-    stdin: Data | None = None
-    cwd: str = UNKNOWN
-    via: tuple[str, ...] = ()
-    host: str = ""
-    root: bool = False
-    fragment: str = ""
-    background: bool = False
-    endless: bool = False
+    __slots__ = tuple(
+        "_options argv assignments background cwd endless fragment host labels name program root stdin via".split()
+    )
 
-    @cached_property
-    def name(self) -> str:
-        """One name for one tool: python for python3.12."""
-        return base_name(self.program)
+    def __init__(
+        self,
+        program: str,
+        argv: list[str],
+        labels: dict[int, frozenset[str]] | None = None,
+        assignments: dict[str, Data] | None = None,
+        stdin: Data | None = None,
+        cwd: str = UNKNOWN,
+        via: tuple[str, ...] = (),
+        host: str = "",
+        root: bool = False,
+        fragment: str = "",
+        background: bool = False,
+        endless: bool = False,
+    ) -> None:
+        self.program = program
+        self.argv = argv
+        self.labels = {} if labels is None else labels
+        self.assignments = {} if assignments is None else assignments
+        self.stdin = stdin
+        self.cwd = cwd
+        self.via = via
+        self.host = host
+        self.root = root
+        self.fragment = fragment
+        self.background = background
+        self.endless = endless
+        # One name for one tool: python for python3.12.
+        self.name = base_name(program)
+        self._options: Options | None = None
 
-    @cached_property
+    @property
     def options(self) -> Options:
         """The arguments, parsed by the grammar of the program."""
-        return parse(self.program, self.argv)
+        if self._options is None:
+            self._options = parse(self.program, self.argv)
+        return self._options
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -71,7 +88,7 @@ class Command(Fields):
         return NO_LABELS.union(*(labels for at, labels in self.labels.items() if at >= first))
 
 
-class Effect(Fields):
+class Effect(Record):
     """An effect of a command on a file, a host or another process.
 
     ``kind``: ``read``, ``write`` (its content is replaced or added to), ``delete``, ``change`` (owner, mode,
@@ -83,14 +100,27 @@ class Effect(Fields):
     files whose content, with its labels, is written or sent. ``command``: its cause.
     """
 
-    kind: str
-    path: str
-    command: Command
-    recursive: bool = False
-    append: bool = False
-    labels: frozenset[str] = NO_LABELS
-    method: str = ""
-    files: tuple[str, ...] = ()
+    __slots__ = ("append", "command", "files", "kind", "labels", "method", "path", "recursive")
+
+    def __init__(
+        self,
+        kind: str,
+        path: str,
+        command: Command,
+        recursive: bool = False,
+        append: bool = False,
+        labels: frozenset[str] = NO_LABELS,
+        method: str = "",
+        files: tuple[str, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.path = path
+        self.command = command
+        self.recursive = recursive
+        self.append = append
+        self.labels = labels
+        self.method = method
+        self.files = files
 
 
 class Doubt(Fields):

@@ -101,15 +101,17 @@ def flatten(files: Iterable[dict[str, Any]]) -> Table:
 
 
 def _add(table: Table, path: str, entry: Entry | str) -> None:
+    if path in table.entries or path in table.aliases or path in table.names:
+        raise ValueError(f"{path!r} is declared twice")
     if isinstance(entry, str):
-        entry = {"options": entry}
-    alike, names = (entry.get(key, "").split() for key in ("alike", "names"))
-    for name in (path, *alike, *names):
-        if name in table.entries or name in table.aliases or name in table.names:
-            raise ValueError(f"{name!r} is declared twice")
+        table.entries[path] = {"options": entry}
+        return
     table.entries[path] = entry
-    table.aliases.update(dict.fromkeys(alike, path))
-    table.names.update(dict.fromkeys(names, path))
+    for key, others in (("alike", table.aliases), ("names", table.names)):
+        for other in entry.get(key, "").split():
+            if other in table.entries or other in table.aliases or other in table.names:
+                raise ValueError(f"{other!r} is declared twice")
+            others[other] = path
     program = path.partition(" ")[0]
     if not _ACTS.isdisjoint(entry):
         table.acting.add(program)

@@ -6,7 +6,6 @@ In the globs of rules, ``*`` stands for any characters, ``[*]`` for a star, and 
 from __future__ import annotations
 
 import re
-from functools import cached_property
 
 from agent_hooks_guards.model.names import base_name, is_known
 from agent_hooks_guards.places.credentials import judge_credentials
@@ -94,34 +93,45 @@ class CommandView:
     ``kinds_of``: returns the kinds of a path on a host.
     """
 
+    __slots__ = ("_operand_kinds", "_sql", "_tokens", "command", "home", "kinds_of", "name")
+
     def __init__(self, command: Command, home: str, kinds_of: Callable[[str, str], frozenset[str]]) -> None:
         self.command = command
         self.name = command.name
         self.home = home
         self.kinds_of = kinds_of
+        self._tokens: list[str] | None = None
+        self._operand_kinds: list[frozenset[str]] | None = None
+        self._sql: frozenset[str] | None = None
 
     @property
     def operands(self) -> list[str]:
         """The operands."""
         return [self.command.argv[at] for at in self.command.options.operands]
 
-    @cached_property
+    @property
     def tokens(self) -> list[str]:
         """The tokens of the subcommand and the operands, in lower case."""
-        return [token.lower() for token in (*self.command.options.subcommand, *self.operands)]
+        if self._tokens is None:
+            self._tokens = [token.lower() for token in (*self.command.options.subcommand, *self.operands)]
+        return self._tokens
 
-    @cached_property
+    @property
     def operand_kinds(self) -> list[frozenset[str]]:
         """The kinds of each operand as a path."""
-        cwd, host = self.command.cwd, self.command.host
-        return [self.kinds_of(absolute(each, cwd, self.home), host) for each in self.operands]
+        if self._operand_kinds is None:
+            cwd, host = self.command.cwd, self.command.host
+            self._operand_kinds = [self.kinds_of(absolute(each, cwd, self.home), host) for each in self.operands]
+        return self._operand_kinds
 
-    @cached_property
+    @property
     def sql(self) -> frozenset[str]:
         """The kinds of its SQL statements."""
-        from agent_hooks_guards.programs.sql.statements import kinds as sql_kinds
+        if self._sql is None:
+            from agent_hooks_guards.programs.sql.statements import kinds as sql_kinds
 
-        return sql_kinds(self.command, self.command.options)
+            self._sql = sql_kinds(self.command, self.command.options)
+        return self._sql
 
 
 def prepare(match: Mapping[str, Any], expressions: str, first: frozenset[str]) -> list[tuple[Test, Any]]:
