@@ -54,14 +54,15 @@ def like(text: str, glob: Glob) -> bool:
 
 
 class GlobSet:
-    """Globs sorted by the comparison that each needs: equality, prefix, suffix, or all of ``like``."""
+    """Globs sorted by the comparison that each needs: equality, prefix, suffix, substring, or all of ``like``."""
 
-    __slots__ = ("has_stars", "literals", "others", "prefixes", "suffixes")
+    __slots__ = ("has_stars", "literals", "others", "prefixes", "substrings", "suffixes")
 
     def __init__(self, globs: Iterable[Glob]) -> None:
         self.literals: set[str] = set()
         self.prefixes: tuple[str, ...] = ()
         self.suffixes: tuple[str, ...] = ()
+        self.substrings: list[str] = []
         self.others: list[Sequence[str]] = []
         for glob in globs:
             if isinstance(glob, str):
@@ -70,9 +71,11 @@ class GlobSet:
                 self.prefixes += (glob[0],)
             elif len(glob) == 2 and not glob[0]:
                 self.suffixes += (glob[1],)
+            elif len(glob) == 3 and not glob[0] and not glob[2]:
+                self.substrings.append(glob[1])
             else:
                 self.others.append(glob)
-        self.has_stars = bool(self.prefixes or self.suffixes or self.others)
+        self.has_stars = bool(self.prefixes or self.suffixes or self.substrings or self.others)
 
     def match_any(self, texts: Sequence[str]) -> bool:
         """Whether one of ``texts`` matches one of the globs."""
@@ -81,6 +84,9 @@ class GlobSet:
         for text in texts if self.has_stars else ():
             if text.startswith(self.prefixes) or text.endswith(self.suffixes):
                 return True
+            for part in self.substrings:
+                if part in text:
+                    return True
             for glob in self.others:
                 if like(text, glob):
                     return True

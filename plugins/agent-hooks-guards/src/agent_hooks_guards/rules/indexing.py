@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from functools import cached_property
 
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.names import base_name
 from agent_hooks_guards.model.tables import load_tables
-from agent_hooks_guards.model.values import Fields
 
 from .criteria import first_tokens, prepare, split_glob
 
@@ -25,33 +24,41 @@ if TYPE_CHECKING:
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-class RuleText(Fields):
-    """A rule: the parts that are reported when it is broken, and ``match``, its matches as TOML gives them.
+class RuleText(Record):
+    """A rule: the parts that are reported when it is broken, and ``matches`` as TOML gives them.
 
     ``expressions``: how its expressions are searched, see ``criteria.prepare``.
     """
 
-    family: str
-    expressions: str
-    id: str
-    severity: str
-    reason: str
-    instead: str
-    match: list[Mapping[str, Any]]
+    __slots__ = ("expressions", "family", "id", "instead", "matches", "reason", "severity")
+
+    def __init__(self, family: str, rule: Mapping[str, Any], expressions: str) -> None:
+        self.family = family
+        self.id: str = rule["id"]
+        self.severity: str = rule["severity"]
+        self.reason: str = rule["reason"]
+        self.instead: str = rule["instead"]
+        self.matches: list[Mapping[str, Any]] = rule["match"]
+        self.expressions = expressions
 
 
 class RuleMatch:
     """One match of a rule. ``first``: the tokens of which a command must begin with one, empty for any."""
 
+    __slots__ = ("_tests", "first", "match", "rule")
+
     def __init__(self, rule: RuleText, match: Mapping[str, Any]) -> None:
         self.rule = rule
         self.match = match
         self.first = first_tokens(match)
+        self._tests: list[tuple[Test, Any]] | None = None
 
-    @cached_property
+    @property
     def tests(self) -> list[tuple[Test, Any]]:
         """The tests that must all hold, prepared when the first command needs them."""
-        return prepare(self.match, self.rule.expressions, self.first)
+        if self._tests is None:
+            self._tests = prepare(self.match, self.rule.expressions, self.first)
+        return self._tests
 
 
 class Index:
@@ -72,7 +79,7 @@ class Index:
         self.by_doer: dict[tuple[Any, ...], Candidates] = {}
         self.by_token: dict[tuple[Any, ...], dict[str, Candidates]] = {}
         for rule in self.rules:
-            for match in rule.match:
+            for match in rule.matches:
                 self._add(RuleMatch(rule, match))
 
     def _add(self, found: RuleMatch) -> None:
@@ -105,8 +112,8 @@ def indexed(families: Iterable[Family], *, text: str = "safe_text") -> Index:
     return Index(
         RuleText(
             family.family,
+            rule.model_dump(by_alias=True, exclude_unset=True),
             "project_text" if family.family == "project" else text,
-            **rule.model_dump(by_alias=True, exclude_unset=True),
         )
         for family in families
         for rule in family.rules
@@ -116,7 +123,7 @@ def indexed(families: Iterable[Family], *, text: str = "safe_text") -> Index:
 def own_rules() -> list[RuleText]:
     """Return the rules of this package."""
     tables = load_tables(FOLDER).values()
-    return [RuleText(table["family"], "text", **rule) for table in tables for rule in table["rules"]]
+    return [RuleText(table["family"], rule, "text") for table in tables for rule in table["rules"]]
 
 
 def known_names() -> set[str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks_guards.model.values import Fields
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.places.links import linked_kinds
-from agent_hooks_guards.programs.sql.clients import CLIENTS
 
 from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
 
@@ -23,12 +22,15 @@ if TYPE_CHECKING:
 _MAX_KEPT = 1024
 
 
-class Verdict(Fields):
+class Verdict(Record):
     """A broken rule. ``fragment``: the part of the command that breaks it. ``action``: the analysed action."""
 
-    rule: RuleText
-    fragment: str
-    action: Command | Effect | Doubt
+    __slots__ = ("action", "fragment", "rule")
+
+    def __init__(self, rule: RuleText, fragment: str, action: Command | Effect | Doubt) -> None:
+        self.rule = rule
+        self.fragment = fragment
+        self.action = action
 
 
 def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
@@ -117,6 +119,8 @@ def _candidates(
 
 
 def _about_program(name: str, rules: Index) -> list[RuleMatch]:
+    from agent_hooks_guards.programs.sql.clients import CLIENTS
+
     found = [*rules.any_command, *rules.commands.get(name, ())]
     if name in CLIENTS:
         found += rules.clients
