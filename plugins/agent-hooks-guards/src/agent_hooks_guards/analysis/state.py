@@ -306,20 +306,17 @@ class Frame:
 class Redirected:
     """The descriptors of a command that are redirected: data for input, paths for outputs.
 
-    ``appends``: the paths of those that keep the content of their file.
+    ``appends``: the paths of those that keep the content of their file; ``targets``: those of outputs that are not
+    dropped.
     """
 
-    __slots__ = ("appends", "named", "stdin")
+    __slots__ = ("appends", "named", "stdin", "targets")
 
     def __init__(self, stdin: Data | None) -> None:
         self.stdin = stdin
         self.named: dict[int | str, Data | str] = {}
         self.appends: set[str] = set()
-
-    @property
-    def targets(self) -> dict[int | str, str]:
-        """The paths of outputs that are not dropped."""
-        return {fd: path for fd, path in self.named.items() if isinstance(path, str) and path != "/dev/null" and fd}
+        self.targets: dict[int | str, str] = {}
 
     def open_input(self, fd: int | None, data: Data) -> None:
         """Read ``data`` from a descriptor, by default the standard input."""

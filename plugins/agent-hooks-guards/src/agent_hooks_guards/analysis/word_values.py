@@ -242,6 +242,9 @@ class WordValues:
                         self._duplicate(where, ">&", fd, str(number), frame)
                     else:
                         where.named[fd] = path
+        for opened, known in where.named.items():
+            if opened and isinstance(known, str) and known != "/dev/null":
+                where.targets[opened] = known
         return where
 
     def _open_named(self, name: str, frame: Frame) -> int:

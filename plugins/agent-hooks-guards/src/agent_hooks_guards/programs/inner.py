@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 
 from agent_hooks_guards.model.actions import Command, Inner
@@ -19,6 +20,7 @@ from .effects import handlers, select
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
     from agent_hooks_guards.model.declarations import Entry
     from agent_hooks_guards.model.options import Options
@@ -83,15 +85,21 @@ def inner(command: Command) -> list[Inner]:
         found = _shell_behind(command)
     else:
         options = command.options
-        runners, entries = handlers(name, options.subcommand, "inner")
-        running = [entry for entry in entries if not _RUNNING.isdisjoint(entry)]
-        if not options.is_help:
+        runners, running = _plan(name, options.subcommand)
+        if (runners or running) and not options.is_help:
             for run in runners:
                 found += run(command, options)
             found += declared(command, running[-1]) if running else []
     if command.assignments:
         found += _run_by_variables(command, name)
     return found
+
+
+@lru_cache(maxsize=4096)
+def _plan(name: str, subcommand: tuple[str, ...]) -> tuple[list[Any], list[Entry]]:
+    """Return the functions and the declarations that tell the programs that a program runs."""
+    functions, entries = handlers(name, subcommand, "inner")
+    return functions, [entry for entry in entries if not _RUNNING.isdisjoint(entry)]
 
 
 def _shell_behind(command: Command) -> list[Inner]:
