@@ -29,19 +29,31 @@ NO_LISTENER = "pluggy's call, no hooks"
 PLUGGY = f"pluggy's call, {HOOKS} hooks"
 AWAITS = f"{HOOKS} plain awaits"
 WAITING_AWAITS = f"{HOOKS} plain awaits that wait"
-CHANGES = ("context", "metadata", "state", "tool_args")
+# What five hooks change, and how many times pluggy's call of silent ones that may take.
+CHANGES = {"context": 2.0, "metadata": 2.5, "state": 3.0, "tool_args": 6.0}
+RULES = f"pluggy's call of the same {HOOKS} functions"
+MANY, MEET, THOUSAND = 50, 10, 1000
+MANY_UNFILTERED = f"pluggy's call, {MANY} hooks"
+ONE_OF_FIVE = "one of 5 silent hooks"
+HALF = "0.5 us"
 MARGIN = "    "
 
 ROWS = [
-    Row("event with no listener", NO_LISTENER, ("no listener",), NO_LISTENER, 0.25),
+    Row("event with no listener", NO_LISTENER, ("no listener",), NO_LISTENER, 0.2),
     Row("asking whether anybody listens", NO_LISTENER, ("listens",), NO_LISTENER, 0.25),
-    Row("5 sync hooks returning None, context given", PLUGGY, ("None",), PLUGGY, 0.3),
+    Row("5 sync hooks returning None, context given", PLUGGY, ("None",), PLUGGY, 0.25),
     Row("context built + 5 sync hooks", PLUGGY, ("built",), PLUGGY, 1.0),
     Row(f"{MARGIN}and its tool call built as well", PLUGGY, ("call built",), PLUGGY, None),
-    Row("5 sync hooks that each change something", PLUGGY, CHANGES, PLUGGY, 2.0),
-    *(Row(f"{MARGIN}of which: {change}", PLUGGY, (change,), PLUGGY, None) for change in CHANGES),
-    Row("5 async hooks without timeouts", AWAITS, ("async",), AWAITS, 2.0),
-    Row("5 async hooks with timeouts", AWAITS, ("async, timed",), AWAITS, 3.0),
+    Row("5 sync hooks for shells that read the command", RULES, ("rules",), RULES, 1.0),
+    Row(f"{MANY} hooks with a match, {MEET} meet", MANY_UNFILTERED, ("many",), MANY_UNFILTERED, 1.0),
+    Row(f"each of {THOUSAND} hooks with a match", ONE_OF_FIVE, ("each of many",), ONE_OF_FIVE, 5.0),
+    Row("a tool call, one hook with a match", HALF, ("one",), HALF, 1.0),
+    *(
+        Row(f"5 sync hooks that change {change}", PLUGGY, (change,), PLUGGY, budget)
+        for change, budget in CHANGES.items()
+    ),
+    Row("5 async hooks without timeouts", AWAITS, ("async",), AWAITS, 1.5),
+    Row("5 async hooks with timeouts", AWAITS, ("async, timed",), AWAITS, 2.0),
     Row(f"{MARGIN}without, and each waits once", WAITING_AWAITS, ("async, waits",), WAITING_AWAITS, None),
     Row(f"{MARGIN}with, and each waits once", WAITING_AWAITS, ("async, timed, waits",), WAITING_AWAITS, None),
 ]
@@ -75,15 +87,21 @@ def manager_of(event: str, functions: list[Callable[..., Any]], timeout: float |
 
 
 def pluggy_hook(functions: list[Callable[..., Any]]) -> Any:
-    """Return pluggy's caller of a spec with these implementations."""
+    """Return pluggy's caller of a spec with these implementations, which take the context or the tool call."""
+    takes_call = bool(functions) and "tool_call" in functions[0].__code__.co_varnames
 
-    class Specs:
+    class WithContext:
         @pluggy.HookspecMarker("bare")(firstresult=True)
         def before_tool_use(self, ctx: Any) -> Any:
             """A tool is about to be called."""
 
+    class WithCall:
+        @pluggy.HookspecMarker("bare")(firstresult=True)
+        def before_tool_use(self, tool_call: Any) -> Any:
+            """A tool is about to be called."""
+
     bare = pluggy.PluginManager("bare")
-    bare.add_hookspecs(Specs)
+    bare.add_hookspecs(WithCall if takes_call else WithContext)
     for function in functions:
         bare.register(plugin("before_tool_use", pluggy.HookimplMarker("bare")(function)))
     return bare.hook.before_tool_use
@@ -96,6 +114,25 @@ def silent(_number: int) -> Callable[[HookContext], None]:
         return None
 
     return hook
+
+
+def rule(number: int) -> Callable[[ToolCall], HookOutcome | None]:
+    """Return a rule as a README would write it: one that denies a command with a certain word in it."""
+    word = f"word-{number}"
+
+    def hook(tool_call: ToolCall) -> HookOutcome | None:
+        return HookOutcome.deny("Not here.") if word in tool_call.command else None
+
+    return hook
+
+
+def with_match(count: int, meeting: int) -> HookManager:
+    """Return a manager with so many silent hooks with a match, some of which meet a shell call."""
+    manager = HookManager(load_plugins=False)
+    for number in range(count):
+        match = "shell" if number % (count // meeting) == 0 else ("write|edit", "mcp__*", "fetch")[number % 3]
+        manager.register(plugin("before_tool_use", hookimpl(match=match)(silent(number))))
+    return manager
 
 
 def changing(what: str) -> Callable[[int], Callable[[HookContext], HookOutcome | None]]:
@@ -184,6 +221,10 @@ def sides(runner: Runner) -> dict[str, Batch]:
     ctx = tool_context(call)
     empty = manager_of(event, []).hooks()
     none = manager_of(event, five(silent)).hooks()
+    shells = HookManager(load_plugins=False)
+    for number in range(HOOKS):
+        shells.register(plugin(event, hookimpl(match="shell")(rule(number))))
+    rules = shells.hooks()
     found: dict[str, Batch] = {
         NO_LISTENER: statement("call(ctx=ctx)", call=pluggy_hook([]), ctx=ctx),
         "no listener": statement("dispatch(ctx)", dispatch=empty.dispatch_sync, ctx=ctx),
@@ -193,6 +234,14 @@ def sides(runner: Runner) -> dict[str, Batch]:
         "built": statement("dispatch(build(call))", dispatch=none.dispatch_sync, build=tool_context, call=call),
         "call built": statement(
             "dispatch(build(call()))", dispatch=none.dispatch_sync, build=tool_context, call=tool_call
+        ),
+        RULES: statement("call(tool_call=made)", call=pluggy_hook(five(rule)), made=call),
+        "rules": statement("dispatch(ctx)", dispatch=rules.dispatch_sync, ctx=ctx),
+        MANY_UNFILTERED: statement("call(ctx=ctx)", call=pluggy_hook([silent(n) for n in range(MANY)]), ctx=ctx),
+        "many": statement("dispatch(ctx)", dispatch=with_match(MANY, MEET).hooks().dispatch_sync, ctx=ctx),
+        "one": statement("dispatch(ctx)", dispatch=with_match(1, 1).hooks().dispatch_sync, ctx=ctx),
+        "1000 with a match": statement(
+            "dispatch(ctx)", dispatch=with_match(THOUSAND, THOUSAND).hooks().dispatch_sync, ctx=ctx
         ),
         AWAITS: awaiting_each(runner, silent_async, ctx),
         "async": awaiting_dispatch(runner, silent_async, ctx, None),
@@ -209,3 +258,8 @@ def sides(runner: Runner) -> dict[str, Batch]:
             raise AssertionError(f"The hooks that change {change} did not: {brought!r}.")
         found[change] = statement("dispatch(ctx)", dispatch=hooks.dispatch_sync, ctx=about)
     return found
+
+
+def per_hook(seconds: dict[str, float]) -> dict[str, float]:
+    """Return the seconds for one hook of many, from those of the dispatches, and what one alone is measured against."""
+    return {HALF: 5e-7, "each of many": seconds["1000 with a match"] / THOUSAND, ONE_OF_FIVE: seconds["None"] / HOOKS}

@@ -26,6 +26,7 @@ def main() -> None:
 
     with Runner() as runner:
         seconds = fastest(in_process.sides(runner), *((2, 0.0002) if options.quick else (150, 0.002)))
+        seconds |= in_process.per_hook(seconds)
         # After the rest: what agent-framework-core imports would be in the way of the garbage collector.
         runs, missing = runtime.sides(runner)
         seconds |= fastest(runs, *((1, 0.0002) if options.quick else (50, 0.01)))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
 
     from .hooks import Hooks
-    from .plan import Chain, Hook
+    from .plan import Chain, Hook, Row
     from .suspension import Given, Key, Suspension
 
     Rewrites = Sequence[tuple[Hook, HookContext]]
@@ -32,18 +32,24 @@ UNASKED = "This needs approval, and nobody could be asked. Go on without it, or 
 class Handover:
     """Where a fast lane stopped: the context so far, and the hook it stopped at with its answer or error.
 
-    Without a hook the lane either ran to the end (``is_done``) or never began. ``called``: of the hooks that have a
-    match, those whose match said yes. ``rewrites``: those that brought a new subject, each with the context as it left
-    it.
+    Without a hook the lane either ran to the end (``is_done``) or never began. ``rows``: the hooks that could meet the
+    tool, without those of ``unmet``, whose match said no. ``rewrites``: the hooks that brought a new subject, each with
+    the context as it left it.
     """
 
-    __slots__ = ("answer", "called", "ctx", "error", "hook", "is_done", "matched", "rewrites")
+    __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched", "met", "rewrites")
 
     def __init__(
-        self, ctx: HookContext, called: Sequence[Hook] = (), rewrites: Rewrites = (), *, is_done: bool = False
+        self,
+        ctx: HookContext,
+        rows: Sequence[Row] = (),
+        unmet: Sequence[Hook] = (),
+        rewrites: Rewrites = (),
+        *,
+        is_done: bool = False,
     ) -> None:
         self.ctx = ctx
-        self.called = called
+        self.met = {hook for hook, _ in rows}.difference(unmet)
         self.rewrites = dict(rewrites)
         self.is_done = is_done
         self.hook: Hook | None = None
@@ -146,7 +152,7 @@ class Dispatch:
         lane = self.lane
         if not lane.is_done and (lane.hook is None or lane.hook is hook):
             return False
-        if hook.match is None or hook in lane.called:
+        if hook in lane.met:
             self.answers.heard_in_lane(hook, lane.rewrites.get(hook))
         return True
 

@@ -27,15 +27,18 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
         ctx, hook, matched = start, None, True
-        called: list[Hook] = []
+        unmet: list[Hook] = []
+        rows = chain.rows
         rewrites: list[tuple[Hook, HookContext]] = []
         try:
-            for hook in chain.deciders:
-                if hook.match is not None:
-                    matched = hook.match(ctx)
+            if chain.rows_of_tools is not None:
+                rows = chain.rows_for(start, chain.rows_of_tools)
+            for hook, match in rows:
+                if match is not None:
+                    matched = match(ctx)
                     if not matched:
+                        unmet.append(hook)
                         continue
-                    called.append(hook)
                 answer = hook.call(ctx)
                 if answer is not None:
                     if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
@@ -43,14 +46,14 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
                         if chain.subject in answer._fields and ctx.subject is not before.subject:
                             rewrites.append((hook, ctx))
                         continue
-                    lane = Handover(ctx, called, rewrites).at(hook, hook.match is None or matched, answer)
+                    lane = Handover(ctx, rows, unmet, rewrites).at(hook, match is None or matched, answer)
                     break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, called, rewrites, is_done=True)
+                lane = Handover(ctx, rows, unmet, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
+            lane = Handover(ctx, rows, unmet, rewrites).failed_at(hook, error)
     return drive(Dispatch(chain, start, view, sync=True).run(lane or Handover(start)))
 
 
@@ -60,15 +63,18 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
         ctx, hook, matched = start, None, True
-        called: list[Hook] = []
+        unmet: list[Hook] = []
+        rows = chain.rows
         rewrites: list[tuple[Hook, HookContext]] = []
         try:
-            for hook in chain.deciders:
-                if hook.match is not None:
-                    matched = hook.match(ctx)
+            if chain.rows_of_tools is not None:
+                rows = chain.rows_for(start, chain.rows_of_tools)
+            for hook, match in rows:
+                if match is not None:
+                    matched = match(ctx)
                     if not matched:
+                        unmet.append(hook)
                         continue
-                    called.append(hook)
                 answer = hook.call(ctx)
                 if hook.is_async and hook.timeout is None:
                     answer = await answer
@@ -81,12 +87,12 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
                         if chain.subject in answer._fields and ctx.subject is not before.subject:
                             rewrites.append((hook, ctx))
                         continue
-                    lane = Handover(ctx, called, rewrites).at(hook, hook.match is None or matched, answer)
+                    lane = Handover(ctx, rows, unmet, rewrites).at(hook, match is None or matched, answer)
                     break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, called, rewrites, is_done=True)
+                lane = Handover(ctx, rows, unmet, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx, called, rewrites).failed_at(hook, error)
+            lane = Handover(ctx, rows, unmet, rewrites).failed_at(hook, error)
     return await Dispatch(chain, start, view, sync=False).run(lane or Handover(start))

@@ -105,12 +105,23 @@ def compile_match(match: Match | None, matched_by: str = "tool", source: str = "
         test = limited(*bounded_search(pattern, f"The match {match!r}", source, is_quick=is_quick, flags=flags))
     else:
         return _checked(match)
-    if test is None:
-        return None
+    return None if test is None else _NameMatch(test, matched_by, kinds)
 
-    def matches(ctx: HookContext) -> Any:
+
+class _NameMatch:
+    """The predicate of a match text or an expression. ``kinds``: those it meets weakly."""
+
+    __slots__ = ("by_name", "kinds", "matched_by", "test")
+
+    def __init__(self, test: Callable[[str], Any], matched_by: str, kinds: frozenset[str]) -> None:
+        self.test = test
+        self.matched_by = matched_by
+        self.kinds = kinds
+        self.by_name = not kinds  # else it depends on the agent's other tools as well
+
+    def __call__(self, ctx: HookContext) -> Any:
         weakly: Any = False
-        by = matched_by or ctx.event.matched_by
+        test, by = self.test, self.matched_by or ctx.event.matched_by
         for name in match_names(ctx, by):
             found = test(name)
             if found is True:
@@ -119,9 +130,15 @@ def compile_match(match: Match | None, matched_by: str = "tool", source: str = "
         call = ctx.tool_call if by == "tool" else None
         if weakly or (call is not None and any(test(name) for name in call.weak_names)):
             return WEAKLY
-        return WEAKLY if kinds and call is not None and _is_of_kind(ctx, call.names, kinds, test) else False
+        is_of_kind = self.kinds and call is not None and _is_of_kind(ctx, call.names, self.kinds, test)
+        return WEAKLY if is_of_kind else False
 
-    return matches
+
+def is_by_name(match: Predicate | None) -> bool:
+    """Whether a predicate about a tool call depends on nothing but the tool's name, kind and aliases."""
+    known = (_NameMatch, ToolNameMatcher, CompositeMatcher, _Not)
+    # A subclass may ask for more.
+    return isinstance(match, known) and type(match) in known and match.by_name
 
 
 def _is_of_kind(ctx: HookContext, names: Iterable[str], kinds: frozenset[str], test: Callable[[str], Any]) -> bool:
@@ -149,7 +166,7 @@ def _checked(match: Any) -> Predicate:
         raise RegistrationError(f"The match {match!r} must take one argument, the context.") from None
     except ValueError:  # a builtin without a signature
         pass
-    return found  # type: ignore[no-any-return]
+    return match if isinstance(match, Matcher) else found
 
 
 class Matcher:
@@ -180,6 +197,7 @@ class CompositeMatcher(Matcher):
         self.matchers = tuple(matchers)
         self.require_all = require_all
         self._predicates = tuple(_operand(matcher) for matcher in self.matchers)
+        self.by_name = all(map(is_by_name, self._predicates))
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""
@@ -194,12 +212,13 @@ class CompositeMatcher(Matcher):
 def _operand(matcher: Any) -> Predicate:
     if matcher is None or isinstance(matcher, str):
         raise RegistrationError(f"{matcher!r} does not combine with matchers: write ToolNameMatcher({matcher!r}).")
-    return compile_match(matcher, "") or (lambda _ctx: True)
+    return compile_match(matcher, "") or _NameMatch(lambda _name: True, "", frozenset())
 
 
 class _Not(Matcher):
     def __init__(self, inner: Predicate) -> None:
         self.inner = inner
+        self.by_name = is_by_name(inner)
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""
@@ -213,6 +232,7 @@ class ToolNameMatcher(Matcher):
     def __init__(self, text: str | re.Pattern[str]) -> None:
         self.match_text = self.text = text
         self._test = compile_match(text, "tool")
+        self.by_name = self._test is None or is_by_name(self._test)
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""

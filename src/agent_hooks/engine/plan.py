@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from agent_hooks.errors import RegistrationError
+from agent_hooks.model.context import HookContext
 from agent_hooks.model.outcome import KEPT
 from agent_hooks.model.policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
+from agent_hooks.model.tools import is_patching
+
+from .matchers import is_by_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.policy import HookPolicy
 
     from .markers import HookOptions
+    from .matchers import Predicate
+
+    # A hook that may be asked, and the match that is still to be put to the context.
+    Row = tuple["Hook", Predicate | None]
+    RowsOfTools = dict[tuple[Any, ...], tuple[Row, ...]]
+
+# Of as many tools a chain remembers which of its hooks can meet them.
+MAX_TOOLS = 256
 
 
 class Hook:
@@ -121,6 +132,9 @@ def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callabl
         return lambda _ctx: function()
     if len(arguments) == 1:
         name = arguments[0]
+        if name in HookContext._known:  # read as its property reads it, in a third of the time
+            default = HookContext._defaults.get(name)
+            return lambda ctx: function(ctx._fields.get(name, default))
         return lambda ctx: function(getattr(ctx, name))
     return lambda ctx: function(*[ctx if name == "ctx" else getattr(ctx, name) for name in arguments])
 
@@ -135,7 +149,8 @@ class Chain:
     """
 
     __slots__ = (
-        "deciders event is_plain is_watched needs_call observers policy separator shadows subject wrappers"
+        "deciders event is_plain is_watched needs_call observers policy rows rows_of_tools separator shadows subject "
+        "wrappers"
     ).split()
 
     def __init__(
@@ -155,6 +170,39 @@ class Chain:
         self.observers = (*self.shadows, *looking)
         self.deciders = tuple(h for h in rest if h not in self.observers)
         self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
+        self.rows: tuple[Row, ...] = tuple((hook, hook.match) for hook in self.deciders)
+        has_names = event.matched_by == "tool" and any(is_by_name(hook.match) for hook in self.deciders)
+        self.rows_of_tools: RowsOfTools | None = {} if has_names else None
+
+    def rows_for(self, ctx: HookContext, known: RowsOfTools) -> tuple[Row, ...]:
+        """Return the deciders that can meet the tool call of ``ctx``, each with the match that is still to be asked.
+
+        A match about nothing but the tool's name, kind and aliases is asked once for each such triple. A tool that
+        applies patches has names that depend on its arguments.
+        """
+        call = ctx._fields.get("tool_call")
+        if call is None:
+            return self.rows
+        fields = call._fields
+        tool = (fields["name"], fields.get("kind"), fields.get("aliases"))
+        rows = known.get(tool)
+        if rows is None:
+            if is_patching(call.name):
+                return self.rows
+            rows = tuple(row for row in map(_decided_by_name, self.rows, [ctx] * len(self.rows)) if row is not None)
+            if len(known) >= MAX_TOOLS:
+                known.clear()
+            known[tool] = rows
+        return rows
+
+
+def _decided_by_name(row: Row, ctx: HookContext) -> Row | None:
+    """Return the row as it is for each call of this tool; None if its hook never meets it."""
+    hook, match = row
+    if match is None or not is_by_name(match):
+        return row
+    matched = match(ctx)
+    return (hook, None) if matched is True else row if matched else None
 
 
 def check_source(source: str) -> str:

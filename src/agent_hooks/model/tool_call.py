@@ -17,7 +17,7 @@ from .tools import (
     paths_in,
     texts_in,
 )
-from .values import FrozenDict, Value, freeze, written
+from .values import FrozenDict, Value, freeze, once, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class ToolCall(Value):
     kind: str = "other"
     aliases: tuple[str, ...] = ()
 
+    __slots__ = ("_command", "_names", "_paths")
+
     def __init__(
         self,
         name: str,
@@ -77,7 +79,7 @@ class ToolCall(Value):
         """Return the same call with ``args`` instead, whole."""
         return self._of({**self._fields, "args": freeze(args if isinstance(args, dict) else dict(args))})
 
-    @property
+    @once
     def names(self) -> tuple[str, ...]:
         """Every name a match is tried on: the host's, the kind, Claude Code's for that kind, the aliases, and those of
         the files' operations where one call does several things.
@@ -107,7 +109,7 @@ class ToolCall(Value):
         """Whether the name has only characters that can satisfy an allow."""
         return is_trusted_name(self.name)
 
-    @property
+    @once
     def command(self) -> str:
         """The command line of a shell call (several on lines of their own), an argv joined; else empty."""
         is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
@@ -127,7 +129,7 @@ class ToolCall(Value):
         kind = "read" if self.kind == "search" else self.kind
         return tuple(FileOperation(kind=kind, path=path) for path in paths_in(self.name, self.args))
 
-    @property
+    @once
     def paths(self) -> tuple[str, ...]:
         """The files and directories the arguments name, as the host gave them; empty for a shell call."""
         patched = self._patched

@@ -144,9 +144,14 @@ def content_in(args: Mapping[str, Any]) -> str:
     return "\n".join(text for part in (args, *several) if (text := texts_in(part, CONTENT_KEYS)))
 
 
+def is_patching(name: str) -> bool:
+    """Whether the tool of this name applies patches, so that what a call does to which files is in its text."""
+    return name.rpartition(".")[2] == "apply_patch"
+
+
 def patch_text(name: str, args: Mapping[str, Any]) -> str:
     """Return the patch of an ``apply_patch`` call, which hosts pass as ``command``, ``input`` or ``patch``; else ""."""
-    if name.rpartition(".")[2] != "apply_patch":
+    if not is_patching(name):
         return ""
     given = [args.get(key) for key in PATCH_KEYS]
     words = [word for value in given for word in (value if isinstance(value, (list, tuple)) else (value,))]

@@ -12,11 +12,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
+
+    once = property
 else:
 
     def dataclass_transform(**_options: object) -> Callable[[type], type]:
         """Stand in for typing's, which only type checkers read: importing typing costs more than this package."""
         return lambda cls: cls
+
+    def once(compute: Callable[[Any], Any]) -> property:
+        """Make a property that is computed when it is first read. The class has a slot for it, `_` and its name."""
+        slot = f"_{compute.__name__}"
+
+        def read(self: Any) -> Any:
+            try:
+                return getattr(self, slot)
+            except AttributeError:
+                setattr(self, slot, found := compute(self))
+                return found
+
+        return property(read, doc=compute.__doc__)
 
 
 new_value = object.__new__
