@@ -40,8 +40,9 @@ FACADE = "__init__"
 DECIDING = """
     plan calling answers suspension dispatch wrappers lanes background hooks plugin_info checks installed manager
 """.split()
-# Lines of code in these, without docstrings and comments: 1,400 for the dispatch, which isolates failures, threads
-# state, rechecks rewrites, remembers which hooks meet a tool and resumes for both colours of calls, and 650 for the registry on top of pluggy.
+# Lines of code in these, without docstrings and comments: 1,450 for the dispatch, which isolates failures, threads
+# state, rechecks rewrites, remembers which hooks can meet a tool and resumes for both colours of calls, and 650 for
+# the registry on top of pluggy.
 MOST_OF_THE_ENGINE = 2130
 
 HOT_PATH = """
