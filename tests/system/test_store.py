@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sqlite3
 import stat
@@ -209,7 +210,9 @@ def test_a_killed_process_loses_nothing_it_had_counted(tmp_path):
         assert process.stdout is not None
         seen = [int(process.stdout.readline()) for _ in range(30)]
         process.kill()
-        seen += [int(line) for line in process.communicate()[0].splitlines(keepends=True) if line.endswith("\n")]
+        # Not with communicate(), which knows nothing of what readline() has read ahead.
+        seen += [int(line) for line in process.stdout.read().splitlines(keepends=True) if line.endswith("\n")]
+        process.communicate()
         assert seen == list(range(seen[0], seen[0] + len(seen)))
         assert seen[0] > reported
         reported = seen[-1]
@@ -228,6 +231,68 @@ def test_a_forked_child_may_use_its_parents_store(tmp_path):
         os._exit(0 if store.increment("s", "k") == 2 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert store.increment("s", "k") == 3
+
+
+def test_a_forked_child_leaves_its_parents_connection_alone(tmp_path):
+    """Also where another thread was just counting, and when the child ends in an orderly way."""
+    path = tmp_path / "store.sqlite3"
+    code = """
+import os, sys
+from agent_hooks.system.store import Store
+store = Store(sys.argv[1])
+store.increment("s", "k")
+with store._transaction():
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+assert store.increment("s", "k") == 2
+"""
+    (process,) = [start(code, path)]
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert Store(path).read("s", "k") == 2
+
+
+def test_a_file_that_was_moved_away_is_counted_anew(tmp_path):
+    store = Store(tmp_path / "store.sqlite3")
+    assert store.increment("s", "k", 5) == 5
+    os.rename(store.path, tmp_path / "old.sqlite3")
+    assert store.increment("s", "k") == 1
+    assert Store(store.path).read("s", "k") == 1
+
+
+def test_a_store_follows_the_state_folder(tmp_path, monkeypatch):
+    store = Store()
+    for folder, value in (("a", 1), ("b", 1), ("a", 2)):
+        monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / folder))
+        assert store.increment("s", "k") == value
+
+
+def test_a_connection_is_opened_once_and_closed_with_its_store(tmp_path, monkeypatch):
+    opened = []
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *args, **options: opened.append(connect(*args, **options)) or opened[-1]
+    )
+    store = Store(tmp_path / "store.sqlite3")
+    for _ in range(5):
+        store.increment("s", "k")
+    assert len(opened) == 1
+    del store
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        opened[0].execute("SELECT 1")
+
+
+def test_many_old_counters_are_removed_a_slice_at_a_time(tmp_path):
+    store = Store(tmp_path / "store.sqlite3")
+    with store._transaction() as connection:
+        connection.executemany("INSERT INTO counters VALUES ('s', ?, 1, 0)", [(str(n),) for n in range(250)])
+    for number, left in enumerate((151, 52, 3)):
+        store.increment("new", str(number))
+        with closing(sqlite3.connect(store.path)) as connection:
+            assert connection.execute("SELECT count(*) FROM counters").fetchone() == (left,)
 
 
 # -- the file ----------------------------------------------------------------------------------------------------------
@@ -296,6 +361,7 @@ def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path):
     open_to_all(tmp_path)
     Path(store.path).chmod(0o444)
     tmp_path.chmod(0o555)
+    store = Store(store.path)
     with unprivileged(), pytest.raises(StoreError, match="attempt to write a readonly database") as caught:
         store.increment("s", "k")
     assert "must be writable" in str(caught.value)
@@ -317,9 +383,12 @@ def test_a_file_damaged_inside_is_a_clear_error(tmp_path):
     """The header is sound, the pages are not."""
     store = Store(tmp_path / "store.sqlite3")
     store.increment("s", "k")
+    with closing(sqlite3.connect(store.path)) as connection:  # out of the log, into the file
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with open(store.path, "r+b") as file:
         file.seek(100)
         file.write(b"\xff" * (os.path.getsize(store.path) - 100))
+    store = Store(store.path)  # what is open has read the pages before
     with pytest.raises(StoreError, match="Move the file away"):
         store.increment("s", "k")
 

@@ -6,6 +6,7 @@ A coding agent starts one process per event, so a limit can only hold if it is c
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import contextmanager
 from threading import Lock
 from time import monotonic, sleep, time
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 KEEP_SECONDS = 30 * 24 * 3600.0
 BUSY_SECONDS = 5.0
 _VERSION = 1
+# Only so many at once, so that nobody waits for the removal of many.
+_PURGE = "DELETE FROM counters WHERE (scope, key) IN (SELECT scope, key FROM counters WHERE touched <= ? LIMIT 100)"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS counters (
     scope TEXT NOT NULL, key TEXT NOT NULL, value INTEGER NOT NULL, touched REAL NOT NULL, PRIMARY KEY (scope, key)
@@ -31,6 +34,34 @@ CREATE INDEX IF NOT EXISTS counters_touched ON counters (touched);
 # Closing any handle of a file drops the locks that the whole process holds on it (POSIX), SQLite's own included: the
 # file is created, closed and opened by SQLite while no other thread does so.
 _opening = Lock()
+# SQLite must not even close what a forked process inherits.
+_inherited: list[Connection] = []
+
+
+class _Opened:
+    """A connection, which threads use in turn, and what tells whether it is still the one to use."""
+
+    def __init__(self, connection: Connection, path: str) -> None:
+        self.connection = connection
+        self.path = path
+        self.file = _identity(path)
+        self.process = os.getpid()
+
+    @property
+    def is_own(self) -> bool:
+        """Whether this process has opened it."""
+        return self.process == os.getpid()
+
+    def holds_for(self, path: str) -> bool:
+        """Whether its file is still the one at ``path``, which may have been moved or deleted."""
+        return self.path == path and self.file == _identity(path)
+
+    def close(self) -> None:
+        """Close it, unless another process has opened it."""
+        if self.is_own:
+            self.connection.close()
+        else:
+            _inherited.append(self.connection)
 
 
 class Store:
@@ -45,8 +76,8 @@ class Store:
     damaged; and ``SettingsError`` where there is no state folder.
     """
 
-    # A connection is opened for each operation: it costs about a millisecond, and none is ever carried over a fork or
-    # left open.
+    # Opening and closing cost ten to twenty milliseconds where nobody else has the file open, since SQLite then writes
+    # its log back; so a connection stays open until the store is gone or the process ends.
 
     def __init__(
         self,
@@ -58,6 +89,8 @@ class Store:
         self._path = os.path.abspath(path) if path is not None else None
         self._keep_seconds = keep_seconds
         self._busy_seconds = busy_seconds
+        self._turn = Lock()
+        self._opened: _Opened | None = None
 
     @property
     def path(self) -> str:
@@ -94,7 +127,7 @@ class Store:
             if limit is not None and value > limit:
                 return value
             if row is None:
-                connection.execute("DELETE FROM counters WHERE touched <= ?", (now - self._keep_seconds,))
+                connection.execute(_PURGE, (now - self._keep_seconds,))
             connection.execute("INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)", (scope, key, value, now))
         return value
 
@@ -113,21 +146,46 @@ class Store:
     def _transaction(self) -> Iterator[Connection]:
         import sqlite3
 
+        if self._opened is not None and not self._opened.is_own:  # of the process that this one was forked from,
+            self._turn = Lock()  # in which another thread may have had its turn
+        turn = self._turn
+        if not turn.acquire(timeout=self._busy_seconds):
+            raise StoreError(f"The store {self.path} has been in use by another thread for {self._busy_seconds:g} s.")
         try:
-            connection = self._open()
-            try:
-                connection.execute("BEGIN IMMEDIATE")
-                yield connection
-                connection.execute("COMMIT")
-            finally:
-                connection.close()  # rolls back an open transaction
+            connection = self._connection()
+            connection.execute("BEGIN IMMEDIATE")
+            self._check_version(connection)  # a newer program may have changed the file in the meantime
+            yield connection
+            connection.execute("COMMIT")
         except (sqlite3.DatabaseError, OSError, UnicodeError) as error:
+            self._close()
             remedy = "Its folder must be writable, not full and local; AGENT_HOOKS_STATE_DIR names another one."
             if _is_busy(error):
                 remedy = f"Another process has kept it locked for {self._busy_seconds:g} s; end it, or try again."
             elif isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.OperationalError):
                 remedy = "Move the file away; counting then starts again from 0."
             raise StoreError(f"The store {self.path} cannot be used: {error}. {remedy}") from error
+        finally:
+            if self._opened is not None and self._opened.connection.in_transaction:
+                self._opened.connection.execute("ROLLBACK")
+            turn.release()
+
+    def _connection(self) -> Connection:
+        """Return the connection of this process to the file, opened if need be."""
+        path = self.path
+        if self._opened is not None and not (self._opened.is_own and self._opened.holds_for(path)):
+            self._close()
+        if self._opened is None:
+            from weakref import finalize
+
+            self._opened = _Opened(self._open(), path)
+            finalize(self, self._opened.close)
+        return self._opened.connection
+
+    def _close(self) -> None:
+        opened, self._opened = self._opened, None
+        if opened is not None:
+            opened.close()
 
     def _open(self) -> Connection:
         """Return a ready connection, retrying while another process initialises the file."""
@@ -151,18 +209,17 @@ class Store:
             if not os.path.exists(path):
                 os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
                 os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-            return sqlite3.connect(path, timeout=timeout, isolation_level=None)
+            return sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
 
     def _prepare(self, connection: Connection) -> None:
+        import sqlite3
+
         # NORMAL survives a killed process; a power cut may cost the last counts, which a counter can bear.
         connection.execute("PRAGMA synchronous = NORMAL")
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == _VERSION:
+        if sys.version_info >= (3, 12):  # what is in the log need not be written back when a process ends
+            connection.setconfig(sqlite3.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE)
+        if self._check_version(connection) == _VERSION:
             return
-        if version > _VERSION:
-            raise StoreError(
-                f"The store {self.path} was written by a newer agent-hooks: update this one, or move the file away."
-            )
         (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
             raise StoreError(
@@ -170,6 +227,14 @@ class Store:
                 "set AGENT_HOOKS_STATE_DIR to a folder on a local disk."
             )
         connection.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} PRAGMA user_version = {_VERSION}; COMMIT;")
+
+    def _check_version(self, connection: Connection) -> int:
+        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        if version > _VERSION:
+            raise StoreError(
+                f"The store {self.path} was written by a newer agent-hooks: update this one, or move the file away."
+            )
+        return version
 
 
 class MemoryStore:
@@ -210,6 +275,15 @@ class MemoryStore:
             if self._counters[oldest][1] > now - self._keep_seconds:
                 return
             del self._counters[oldest]
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Return what tells a file from another one that takes its place; None if there is no file."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _is_busy(error: BaseException) -> bool:
