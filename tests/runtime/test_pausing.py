@@ -1080,3 +1080,12 @@ def test_a_store_whose_methods_are_async_is_refused():
 
     with pytest.raises(RunError, match="plain functions, not async"):
         AgentBuilder(plugins=()).with_store(Remote())  # type: ignore[arg-type]
+
+
+def test_a_run_that_has_waited_for_too_long_is_not_resumed(shell, store, monkeypatch):
+    agent = builder(shell, store, LS).before_tool_use(asks).build()
+    state = through_json(agent.run_sync("go"))
+    monkeypatch.setattr("agent_hooks.engine.suspension.time", lambda: state.suspended.created_at + 31 * 86_400)
+    with pytest.raises(SuspensionError, match=r"has waited for 31 days, and HookPolicy.suspension_ttl"):
+        agent.resume_sync(state, "allow")
+    assert shell.ran == []

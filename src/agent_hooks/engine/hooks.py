@@ -11,6 +11,7 @@ from agent_hooks.model.outcome import PROCEED, HookOutcome, read_answer
 from .calling import drive, in_event_loop
 from .dispatch import Dispatch, Handover
 from .lanes import run_async, run_sync
+from .suspension import check_age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,7 +183,9 @@ class Hooks:
     ) -> tuple[Suspension, tuple[Given, ...], HookContext]:
         kept = self.manager.suspended.get(token)
         if kept is None:
+            check_age(_since(token), self.manager.policy.suspension_ttl)
             raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
+        check_age(kept.since, self.manager.policy.suspension_ttl)
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
         now = kept.start if ctx is None else kept.view._placed(ctx)
@@ -202,8 +205,12 @@ class Hooks:
         """Remember a suspended operation and return the token that resumes it."""
         from secrets import token_urlsafe
 
-        token = token_urlsafe(16)
-        self.manager.suspended[token] = dispatch.suspension()
+        kept = dispatch.suspension()
+        waiting, ttl = self.manager.suspended, self.manager.policy.suspension_ttl
+        while ttl is not None and waiting and (oldest := next(iter(waiting.items())))[1].since < kept.since - ttl:
+            waiting.pop(oldest[0], None)
+        token = f"{token_urlsafe(16)}.{int(kept.since):x}"
+        waiting[token] = kept
         return token
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
@@ -213,3 +220,12 @@ class Hooks:
     def tell(self, observer: str, **arguments: Any) -> None:
         """Tell the framework's own observers."""
         self.manager.tell(observer, arguments)
+
+
+def _since(token: str) -> float:
+    """Return when a token was made, in seconds since the epoch; infinity for what is none."""
+    made = str(token).rpartition(".")[2]
+    try:
+        return float(int(made, 16))
+    except ValueError:
+        return float("inf")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from time import time
+
+from agent_hooks.errors import SuspensionError
 from agent_hooks.model.values import plain
 
 from .answers import same
@@ -45,10 +48,11 @@ class Given:
 class Suspension:
     """A suspended operation: how it began, in which view, and which hook suspended it about which subject.
 
-    ``given``: the answers given to it before; ``called``: the keys of the hooks that were called about it.
+    ``given``: the answers given to it before; ``called``: the keys of the hooks that were called about it; ``since``:
+    when it was suspended.
     """
 
-    __slots__ = ("called", "given", "key", "start", "subject", "view")
+    __slots__ = ("called", "given", "key", "since", "start", "subject", "view")
 
     def __init__(
         self,
@@ -59,6 +63,7 @@ class Suspension:
         given: tuple[Given, ...] = (),
         called: frozenset[Key] = frozenset(),
     ) -> None:
+        self.since = time()
         self.start = start
         self.view = view
         self.key = key
@@ -74,6 +79,23 @@ class Suspension:
         """Return all answers given to the operation, ``answer`` the last of them."""
         subject = self.subject
         return (*self.given, Given(answer, lambda now: is_exactly(now, subject), key=self.key))
+
+
+def check_age(since: float, ttl: float | None) -> None:
+    """Raise ``SuspensionError`` if what was suspended at ``since`` has waited for more than ``ttl`` seconds."""
+    age = time() - since
+    if ttl is not None and age > ttl:
+        raise SuspensionError(
+            f"The operation has waited for {_span(age)}, and HookPolicy.suspension_ttl lets it wait for {_span(ttl)}: "
+            "start it again."
+        )
+
+
+def _span(seconds: float) -> str:
+    for unit, size in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"
 
 
 def exact_text(value: Any) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _STRICTNESS: dict[str, Callable[[Any], float]] = {
     "ask_fallback": ("allow", "deny").index,
     "timeout": lambda seconds: float("-inf") if seconds is None else -seconds,
+    "suspension_ttl": lambda seconds: float("-inf") if seconds is None else -seconds,
     "max_rechecks": lambda count: -count,
     "max_forced_continuations": lambda count: -count,
     "max_retries": lambda count: -count,

@@ -52,6 +52,7 @@ class PolicyTable(_Table):
     shadow: bool = _unset("Every hook only reports what it would have decided.")
     context_separator: str = _unset("What stands between the context of two hooks.")
     max_background: int = _unset("Background observers that may be at work at once.", ge=1)
+    suspension_ttl: float = _unset("Seconds for which a suspended operation can be resumed.", gt=0, allow_inf_nan=False)
 
 
 class PermitsTable(_Table):

@@ -53,7 +53,8 @@ class HookPolicy(Value):
     ``allow_shell``: whether files may bring command and http hooks at all. ``require_project_gates``: refuse to start
     where the hooks of a project are not trusted, instead of going on without them.
     ``shadow``: every hook only reports its decision. ``context_separator``: the text between the contexts of two
-    hooks. ``max_background``: background observers that may be at work at once.
+    hooks. ``max_background``: background observers that may be at work at once. ``suspension_ttl``: seconds for which
+    a suspended operation can be resumed, by default 30 days, None for ever.
     """
 
     on_gate_failure: str | None = None
@@ -68,6 +69,7 @@ class HookPolicy(Value):
     shadow: bool = False
     context_separator: str = "\n\n"
     max_background: int = 16
+    suspension_ttl: float | None = 30 * 24 * 3600.0
 
     if not TYPE_CHECKING:
 
@@ -76,10 +78,11 @@ class HookPolicy(Value):
             _check("on_gate_failure", self.on_gate_failure, (None, *FAILURES))
             _check("ask_fallback", self.ask_fallback, ("deny", "allow"))
             _check("contracts", self.contracts, CONTRACTS)
-            seconds = self.timeout
-            is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
-            if seconds is not None and not (is_number and seconds > 0):
-                raise SettingsError(f"HookPolicy.timeout must be a number above 0, not {seconds!r}.")
+            for name in ("timeout", "suspension_ttl"):
+                seconds = getattr(self, name)
+                is_number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
+                if seconds is not None and not (is_number and seconds > 0):
+                    raise SettingsError(f"HookPolicy.{name} must be a number above 0, not {seconds!r}.")
             for name in ("max_rechecks", "max_forced_continuations", "max_retries", "max_background"):
                 count, least = getattr(self, name), int(name == "max_background")
                 if type(count) is not int or count < least:

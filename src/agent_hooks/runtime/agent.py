@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.stack import HookStack
+from agent_hooks.engine.suspension import check_age
 from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
@@ -173,6 +174,7 @@ class AgentRuntime:
         paused = checked_state(state).suspended
         if paused is None:
             raise SuspensionError("This state does not wait for an answer: run it, or give the one that does.")
+        check_age(paused.created_at, self.policy.suspension_ttl)
         return AgentRun(self, state, paused.prompt, Resumption(paused, decision, self.store))
 
     def abandon(self, state: AgentState) -> AgentState:

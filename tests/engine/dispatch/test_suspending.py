@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import HookOutcome, ToolCall
+from agent_hooks import HookOutcome, HookPolicy, ToolCall
 from agent_hooks.errors import SuspensionError
 from agent_hooks.testing import make_context
-from engine import rewrite, shell
+from engine import Engine, rewrite, shell
 
 SUSPEND = HookOutcome.suspend("a person must look", data={"ticket": 7})
 
@@ -259,3 +259,54 @@ def test_a_token_holds_where_its_dispatch_was_cut_off(engine, suspended):
         engine.resume(suspended.token, "allow")
     done.append(1)
     assert engine.resume(suspended.token, "allow").decision == "proceed"
+
+
+DAY = 86_400.0
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands until it is moved on."""
+    now = [1_700_000_000.0]
+    monkeypatch.setattr("agent_hooks.engine.suspension.time", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_what_has_waited_for_too_long_is_not_resumed_and_the_error_says_for_how_long(clock, engine, is_removed):
+    engine.says("gate", SUSPEND, priority=1)
+    token = engine.dispatch(shell("deploy")).token
+    clock[0] += 31 * DAY
+    if is_removed:
+        engine.dispatch(shell("other"))
+    with pytest.raises(SuspensionError, match=r"has waited for 31 days, and HookPolicy.suspension_ttl .* 30 days"):
+        engine.resume(token, "allow")
+
+
+def test_what_has_waited_for_less_is_resumed(clock, engine):
+    engine.says("gate", SUSPEND, priority=1)
+    token = engine.dispatch(shell("deploy")).token
+    clock[0] += 29 * DAY
+    engine.dispatch(shell("other"))
+    assert engine.resume(token, "allow").decision == "proceed"
+
+
+def test_what_is_never_resumed_does_not_pile_up(clock, engine):
+    engine.says("gate", SUSPEND, priority=1)
+    for _ in range(100):
+        clock[0] += DAY
+        engine.dispatch(shell("deploy"))
+    assert len(engine.manager.suspended) <= 31
+
+
+@pytest.mark.parametrize(("ttl", "is_resumed"), [(60.0, False), (None, True)])
+def test_the_policy_says_how_long_an_operation_waits(clock, colour, ttl, is_resumed):
+    engine = Engine(colour, policy=HookPolicy(suspension_ttl=ttl))
+    engine.says("gate", SUSPEND, priority=1)
+    token = engine.dispatch(shell("deploy")).token
+    clock[0] += 400 * DAY if is_resumed else 61
+    if is_resumed:
+        assert engine.resume(token, "allow").decision == "proceed"
+    else:
+        with pytest.raises(SuspensionError, match=r"61 s.* 60 s"):
+            engine.resume(token, "allow")
