@@ -379,7 +379,7 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
             before = fields.get("context")
             new[name] = f"{before}{separator}{value}" if before else value
         elif name == "metadata" and isinstance(value, dict):
-            new[name] = freeze({**ctx.metadata, **value})
+            new[name] = freeze({**fields.get(name, {}), **value})
         elif name == "state" and isinstance(value, AgentState):
             new[name] = value
         elif name in SUBJECTS:
@@ -413,16 +413,18 @@ def same(first: Any, second: Any) -> bool:
 def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: HookContext) -> HookOutcome:
     """Return the dispatch's outcome: the decision of ``hook`` with all changes to the context."""
     old, new = start._fields, ctx._fields
-    fields: dict[str, Any] = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
+    fields: dict[str, Any] = {}
+    if outcome is not PROCEED:
+        fields = {name: value for name, value in outcome._fields.items() if name in _CONCLUSION}
     if hook is not None:
         fields.update(named(hook, outcome.decision, outcome))
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
-    is_replaced = subject is not None and new.get(holder) is not old.get(holder)
-    # A stop does not undo a result that exists already: it is passed on as the hooks have left it so far.
-    is_kept = not outcome.decision.is_blocking or (outcome.decision is Decision.STOP and subject in PRODUCED)
-    if is_replaced and is_kept and not same(ctx.subject, start.subject):
-        fields[subject] = ctx.subject
+    if subject is not None and new.get(holder) is not old.get(holder):
+        # A stop does not undo a result that exists already: it is passed on as the hooks have left it so far.
+        is_kept = not outcome.decision.is_blocking or (outcome.decision is Decision.STOP and subject in PRODUCED)
+        if is_kept and not same(ctx.subject, start.subject):
+            fields[subject] = ctx.subject
     for name in _GATHERED:
         if name in new and new[name] is not old.get(name):
             fields[name] = new[name]

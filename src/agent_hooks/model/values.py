@@ -183,6 +183,10 @@ class FrozenList(_Frozen, list["Any"]):
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change
 
 
+# They are made by freeze alone, so nothing in them is left to be frozen.
+_UNCHANGEABLE |= {FrozenDict, FrozenList}
+
+
 def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return ``fields`` itself, with every dict, list and set in it made read-only."""
     if not _UNCHANGEABLE.issuperset(map(type, fields.values())):
