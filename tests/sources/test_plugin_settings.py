@@ -72,3 +72,39 @@ def test_a_file_of_the_machine_that_others_can_write_is_an_error(write, monkeypa
 def test_a_mistake_elsewhere_in_the_file_changes_nothing(write):
     write("user", "hokks = 3\n[policy]\ntimeout = 'soon'\n[prompts]\nfast = 'openai:a'\n")
     assert plugin_settings("prompts") == {"fast": "openai:a"}
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands until it is moved on."""
+    now = [100.0]
+    monkeypatch.setattr("agent_hooks.sources.plugin_settings.LOOK_AGAIN", 0.25)
+    monkeypatch.setattr("agent_hooks.sources.plugin_settings.monotonic", lambda: now[0])
+    return now
+
+
+def test_files_are_looked_at_again_after_a_quarter_of_a_second(write, clock):
+    write("user", "[prompts]\nfast = 'openai:a'\n")
+    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    write("user", "[prompts]\nfast = 'openai:other'\n")
+    clock[0] += 0.24
+    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    clock[0] += 0.02
+    assert plugin_settings("prompts") == {"fast": "openai:other"}
+
+
+def test_a_table_asked_for_later_is_as_old_as_the_others(write, clock):
+    write("user", "[a]\nx = 1\n[b]\nx = 1\n")
+    assert plugin_settings("a") == {"x": 1}
+    clock[0] += 0.2
+    assert plugin_settings("b") == {"x": 1}
+    write("user", "[a]\nx = 2\n[b]\nx = 2\n")
+    clock[0] += 0.1
+    assert (plugin_settings("a"), plugin_settings("b")) == ({"x": 2}, {"x": 2})
+
+
+def test_another_folder_is_looked_at_at_once(write, clock, tmp_path, monkeypatch):
+    write("user", "[prompts]\nfast = 'openai:a'\n")
+    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "elsewhere"))
+    assert plugin_settings("prompts") == {}

@@ -20,5 +20,6 @@ def state_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(tmp_path / "managed"))
     monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda path: "")
     monkeypatch.setattr("agent_hooks.sources.plugin_settings._of_projects", {})
+    monkeypatch.setattr("agent_hooks.sources.plugin_settings.LOOK_AGAIN", 0.0)  # tests change files at once
     monkeypatch.chdir(elsewhere)
     return folder

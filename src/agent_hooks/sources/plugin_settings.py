@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from time import monotonic
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.model.values import FrozenDict, Value, thaw
+from agent_hooks.system.folders import config_place
 
 from .files import TomlSource, user_sources
 
@@ -28,6 +30,11 @@ CORE_TABLES = frozenset({"prompts"})
 _of_projects: dict[str, list[tuple[PluginTable, DirectoryMatcher]]] = {}
 # The files of the user and the machine's owner, each with its identity, time and size when it was read.
 _files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
+# Seconds until a process looks again whether these files have changed.
+LOOK_AGAIN = 0.25
+# Where these files were looked for last, and when; their tables by name since then.
+_looked: tuple[object, float] = (None, 0.0)
+_own: dict[str, list[PluginTable]] = {}
 
 
 class PluginTable(Value):
@@ -120,7 +127,22 @@ def own_files() -> Iterator[ReadFile]:
         yield from _read(toml)
 
 
-def _own_tables(name: str) -> Iterator[PluginTable]:
+def _own_tables(name: str) -> list[PluginTable]:
+    """Return the tables of this name; files are not looked at again for ``LOOK_AGAIN`` seconds."""
+    global _looked  # noqa: PLW0603 - of the process, like the files
+    place, now = config_place(), monotonic()
+    if _looked[0] != place or now - _looked[1] >= LOOK_AGAIN:
+        _own.clear()
+    found = _own.get(name)
+    if found is None:
+        found = list(_tables_of(name))
+        if not _own:
+            _looked = (place, now)
+        _own[name] = found
+    return found
+
+
+def _tables_of(name: str) -> Iterator[PluginTable]:
     """Yield the tables of this name. If only one of two files of the user has it, the other yields an empty one."""
     files = list(own_files())
     found = [(file, [table for table in tables_in(file) if table.name == name]) for file in files]

@@ -52,6 +52,11 @@ def config_dirs() -> tuple[str, ...]:
     return (first, own) if home and os.path.realpath(own) != os.path.realpath(first) else (first,)
 
 
+def config_place() -> tuple[object, ...]:
+    """Return what decides where the user's configuration is: two equal ones mean the same folders."""
+    return (_chosen, _is_command, *map(os.environ.get, ("AGENT_HOOKS_CONFIG_DIR", "HOME", "XDG_CONFIG_HOME")))
+
+
 def use_account() -> None:
     """Let the folders of the account count in this process, beside those of the environment."""
     global _is_command  # noqa: PLW0603 - of the process, like its environment

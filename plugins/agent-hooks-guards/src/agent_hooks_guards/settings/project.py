@@ -41,7 +41,8 @@ def project_guards(ctx: HookContext) -> Found:
         tables = plugin_tables(NAME, ctx)
     except SettingsError as error:
         tables, wrong = [], error
-    own = {os.path.realpath(table.path) for table in tables if not table.root}
+    roots = [table for table in tables if table.root]
+    own = {os.path.realpath(table.path) for table in tables if not table.root} if roots else set()
     for table in tables:
         if table.root and os.path.realpath(table.path) in own:  # counts as the user's own file
             continue
