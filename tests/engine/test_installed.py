@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import textwrap
 
+import importlib_metadata
 import pytest
 
 from agent_hooks import HookManager, HookRegistration, PluginInfo, RegistrationError
@@ -342,3 +344,31 @@ def test_a_name_that_is_not_installed_is_an_error(install):
     install("alpha")
     with pytest.raises(RegistrationError, match="No installed plugin is called alhpa"):
         HookManager(load_plugins=["alpha", "alhpa"])
+
+
+def test_the_path_is_searched_once_until_one_of_its_folders_changes(install, tmp_path, monkeypatch):
+    searches = []
+    search = importlib_metadata.distributions
+    monkeypatch.setattr(importlib_metadata, "distributions", lambda **options: searches.append(1) or search(**options))
+    install("alpha")
+    for _ in range(3):
+        assert set(mine(HookManager(), "alpha", "beta")) == {"alpha"}
+    assert len(searches) == 1
+    (tmp_path / "alpha-dist" / "other.dist-info").mkdir()
+    assert set(mine(HookManager(), "alpha")) == {"alpha"}
+    assert len(searches) == 2
+
+
+def test_a_plugin_that_was_installed_or_removed_since_is_seen(install, tmp_path):
+    install("alpha")
+    assert set(mine(HookManager(), "alpha", "beta")) == {"alpha"}
+    site = tmp_path / "alpha-dist"
+    info = site / "beta-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: beta\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        (site / "alpha_dist-1.0.dist-info" / "entry_points.txt").read_text().replace("alpha =", "beta =")
+    )
+    assert set(mine(HookManager(), "alpha", "beta")) == {"alpha", "beta"}
+    shutil.rmtree(info)
+    assert set(mine(HookManager(), "alpha", "beta")) == {"alpha"}

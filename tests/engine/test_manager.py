@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from functools import partial
 
 import pluggy
 import pytest
@@ -290,3 +291,38 @@ def test_a_hook_tells_where_it_is_written(manager):
     manager.register(Team(), "team")
     (info,) = manager.describe("before_tool_use")
     assert info.origin == f"{__file__}:{Team.before_tool_use.__code__.co_firstlineno}"
+
+
+def test_what_is_no_hook_is_passed_over_as_pluggy_does():
+    """The names of a module are looked at in a shorter way than pluggy's, with the same result."""
+    module = types.ModuleType("odd")
+
+    class Odd:
+        @hookimpl
+        def before_step(self):
+            """In a class, so of its objects."""
+
+        @classmethod
+        @hookimpl
+        def after_step(cls):
+            """Bound to its class."""
+
+    vars(module).update(
+        number=1,
+        Odd=Odd,
+        plain=lambda ctx: None,
+        before_step=hookimpl(lambda ctx: None),
+        before_execution=staticmethod(hookimpl(lambda ctx: None)),
+        on_stop=Odd().before_step,
+        after_step=Odd.after_step,
+        on_error=partial(hookimpl(lambda ctx: None)),
+        builtin=len,
+    )
+    manager = HookManager(load_plugins=False)
+    for plugin in (module, Odd(), hookspecs):
+        theirs = pluggy.PluginManager("agent_hooks")
+        found = {name for name in dir(plugin) if manager.parse_hookimpl_opts(plugin, name) is not None}
+        assert found == {name for name in dir(plugin) if theirs.parse_hookimpl_opts(plugin, name) is not None}
+    assert {"before_step", "on_stop", "after_step"} <= {
+        n for n in dir(module) if manager.parse_hookimpl_opts(module, n)
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from inspect import Parameter, iscoroutinefunction, isroutine, signature
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -67,8 +68,7 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None
 
 def spec_arguments(module_or_class: Any, name: str) -> tuple[str, ...]:
     """Return the arguments of a hookspec. Raises ``RegistrationError`` without an event, or if no context has one."""
-    given = signature(getattr(module_or_class, name)).parameters
-    arguments = tuple(argument for argument in given if argument != "self")
+    arguments = _argument_names(getattr(module_or_class, name))
     if name in OWN_HOOKS:
         return arguments
     if find_event(name) is None:
@@ -79,6 +79,11 @@ def spec_arguments(module_or_class: Any, name: str) -> tuple[str, ...]:
                 f"The hookspec {name!r} offers {argument!r}, which no context has: pass it in `payload` or `metadata`."
             )
     return arguments
+
+
+@lru_cache(256)  # each manager reads our own
+def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(argument for argument in signature(function).parameters if argument != "self")
 
 
 def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:

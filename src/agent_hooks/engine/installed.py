@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.errors import PluginLoadError, RegistrationError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.system.progress import report
-from agent_hooks.system.sites import is_installed, lies_in_project, search_path
+from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps, search_path
 from agent_hooks.system.versions import unmet
 
 from .checks import call_own
@@ -23,7 +23,11 @@ if TYPE_CHECKING:
     from .manager import HookManager
     from .markers import Match
 
+    _Point = tuple[PluginInfo, Callable[[], Any]]
+
 DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
+# The entry points that were found last, with the stamps of the path at that time.
+_scanned: tuple[object, list[_Point]] | None = None
 
 
 def load_installed(manager: HookManager, disabled: frozenset[str], only: frozenset[str] | None = None) -> None:
@@ -92,13 +96,22 @@ def disabled_by_variable() -> frozenset[str]:
     return frozenset(name for name in named if name)
 
 
-def _found() -> list[tuple[PluginInfo, Callable[[], Any]]]:
-    """Return the entry points by name, each with its loader; an unreadable distribution affects only itself."""
+def _found() -> list[_Point]:
+    """Return the entry points by name, each with its loader, searched for again when a folder of the path changes."""
+    global _scanned  # noqa: PLW0603 - of the process, like its path
+    stamps = path_stamps()
+    if _scanned is None or _scanned[0] != stamps:
+        _scanned = stamps, _scan()
+    return _scanned[1]
+
+
+def _scan() -> list[_Point]:
+    """Search for the entry points; an unreadable distribution affects only itself."""
     import sys
 
     from importlib_metadata import distributions
 
-    found: list[tuple[PluginInfo, Callable[[], Any]]] = []
+    found: list[_Point] = []
     seen: set[str] = set()
     for distribution in distributions(path=search_path()):
         try:

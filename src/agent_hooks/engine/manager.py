@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, unwrap
 from itertools import count
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy
@@ -214,6 +215,8 @@ class HookManager(pluggy.PluginManager):
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         """Read the options of a hook whose event is named by itself or by an alias. Called by pluggy."""
+        if name.startswith("__") or (type(plugin) is ModuleType and not _may_be_hook(vars(plugin).get(name))):
+            return None  # as pluggy would answer after a much longer look
         opts = super().parse_hookimpl_opts(plugin, name)
         if opts is None:
             return None
@@ -418,6 +421,13 @@ def _log(what: str, error: BaseException) -> None:
     logger.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
     if logger.isEnabledFor(DEBUG):
         logger.debug("%s: %s", what, traceback_of(error))
+
+
+def _may_be_hook(value: Any) -> bool:
+    """Whether an attribute of a module may be marked as a hook."""
+    if type(value) is FunctionType:
+        return f"{PROJECT}_impl" in vars(value)
+    return isinstance(value, (staticmethod, classmethod, MethodType))
 
 
 def _refuse_direct_call(name: str, _impls: Any, _arguments: Any) -> None:

@@ -66,6 +66,19 @@ def search_path() -> list[str]:
     return [*sys.path, *_left_out]
 
 
+def path_stamps() -> tuple[object, ...]:
+    """Return what changes when a distribution is installed or removed: the path, and when its folders changed."""
+    found: list[object] = [_sites]
+    for folder in search_path():
+        try:
+            status = os.stat(folder or os.curdir)
+        except OSError:
+            found.append(folder)
+        else:
+            found.append((folder, status.st_dev, status.st_ino, status.st_mtime_ns))
+    return tuple(found)
+
+
 def is_installed(distribution: Any) -> bool:
     """Whether the metadata of a distribution lie in a site folder."""
     return _sites is None or os.path.realpath(str(distribution.locate_file(""))) in _sites
