@@ -33,7 +33,7 @@ ROWS = [
 ]
 
 
-def echo(text: str) -> str:
+async def echo(text: str) -> str:
     """Return the text."""
     return text
 

@@ -9,8 +9,13 @@ from __future__ import annotations
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_names import exact_names, host_kinds
 from agent_hooks.model.tools import FILE_KINDS, is_message
-from agent_hooks.model.touched_paths import command_paths, further_paths, touched_paths
-from agent_hooks.system.paths import real_path
+from agent_hooks.model.touched_paths import (
+    command_paths,
+    further_paths,
+    project_folders,
+    touched_paths,
+    working_folders,
+)
 
 from .expressions import MAX_SUBJECT, bounded_search, is_surely_quick
 
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from .markers import Match
 
     Predicate = Callable[[HookContext], Any]
+    PathTest = Callable[[str], Any]
 
 WEAKLY = "weakly"
 
@@ -279,15 +285,20 @@ class PathMatcher(Matcher):
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
+        # The last working directory, and the test of paths there.
+        self._compiled: tuple[str | None, PathTest] = (None, bool)
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""
-        import re
-        from os.path import isabs, join
+        cwd, meets = self._compiled
+        if cwd != ctx.cwd:
+            import re
+            from os.path import isabs, join
 
-        anywhere = isabs(self.pattern) or self.pattern.startswith("**/")
-        pattern = self.pattern if anywhere else join(ctx.cwd, self.pattern)
-        meets = re.compile(_path_expression(pattern), re.DOTALL).fullmatch
+            anywhere = isabs(self.pattern) or self.pattern.startswith("**/")
+            pattern = self.pattern if anywhere else join(ctx.cwd, self.pattern)
+            meets = re.compile(_path_expression(pattern), re.DOTALL).fullmatch
+            self._compiled = (ctx.cwd, meets)
         if any(map(meets, touched_paths(ctx))):
             return True
         is_shell = ctx.tool_call is not None and ctx.tool_call.kind == "shell"
@@ -323,8 +334,7 @@ class DirectoryMatcher(Matcher):
 
     def matches(self, ctx: HookContext) -> bool:
         """Return whether the hook is asked."""
-        here = (ctx.cwd, real_path(ctx.cwd)) if ctx.cwd else ()
-        project = (ctx.project_dir, real_path(ctx.project_dir)) if ctx.project_dir else ()
+        here, project = working_folders(ctx), project_folders(ctx)
         if any(_below(path, self._directories) for path in (*here, *project)):
             return True
         call = ctx.tool_call
