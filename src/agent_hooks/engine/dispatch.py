@@ -88,6 +88,8 @@ class Dispatch:
     async def run(self, lane: Handover) -> HookOutcome:
         """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
         self.lane, self.answers.ctx = lane, lane.ctx
+        if lane.is_done and not lane.rewrites:  # each hook was asked about the final subject, and had no opinion
+            return await self.shown(self.answers.concluded(None, PROCEED))
         started = self.tell_started()
         outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
         if outcome.decision is Decision.ASK:
@@ -97,12 +99,16 @@ class Dispatch:
         if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
             tool = f" {self.answers.ctx.tool_name}" if self.answers.ctx.tool_name else ""
             outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")
+        outcome = await self.shown(outcome)
+        self.tell_dispatched(outcome, started)
+        return outcome
+
+    async def shown(self, outcome: HookOutcome) -> HookOutcome:
+        """Show the settled outcome to the application and the observers; return it with what they brought to light."""
         if self.view.on_settled is not None and not self.is_question:
             self.view.on_settled(self.with_findings(outcome))
         await self.let_look(outcome)
-        outcome = self.with_findings(outcome)
-        self.tell_dispatched(outcome, started)
-        return outcome
+        return self.with_findings(outcome)
 
     def with_findings(self, outcome: HookOutcome) -> HookOutcome:
         """Return the outcome with the findings and the decisions of hooks in shadow."""
