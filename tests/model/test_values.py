@@ -333,3 +333,30 @@ def test_what_cannot_be_written_does_not_break_what_holds_it():
 def test_fields_are_given_by_name():
     with pytest.raises(TypeError, match="Message takes its fields by name: content, metadata"):
         Message("user", "Hello.")  # type: ignore[call-arg]
+
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.lists(inner, max_size=3).map(tuple)
+        | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=10,
+)
+
+
+@given(PLAIN)
+def test_a_small_value_is_shown_whole(value):
+    assert repr(HookContext("before_tool_use", payload=value, created_at=0.0)) == (
+        f"HookContext(payload={value!r}, created_at=0.0, event={HookEvent.BEFORE_TOOL_USE!r})"
+    )
+
+
+def test_a_large_value_is_shown_shortened():
+    """asyncio asks for the representation of a task's result, which is the whole conversation, at each start."""
+    messages = tuple(Message(role="user", content="x" * 5000) for _ in range(1000))
+    shown = repr(AgentState(messages=messages, metadata={str(number): number for number in range(1000)}))
+    assert len(shown) < 30_000
+    assert "'... (4000 more characters)" in shown
+    assert shown.count("... 980 more") == 2

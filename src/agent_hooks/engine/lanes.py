@@ -10,7 +10,7 @@ from __future__ import annotations
 from agent_hooks.model.outcome import PROCEED, HookOutcome
 
 from .answers import conclude, fold
-from .calling import begin, drive, go_on
+from .calling import drive, go_on
 from .dispatch import Dispatch, Handover
 
 TYPE_CHECKING = False
@@ -76,11 +76,16 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
                         unmet.append(hook)
                         continue
                 answer = hook.call(ctx)
-                if hook.is_async and hook.timeout is None:
-                    answer = await answer
-                elif hook.is_async:
-                    is_done, value = begin(answer)
-                    answer = value if is_done else await go_on(answer, value, hook.timeout)
+                if hook.is_async:
+                    if hook.timeout is None:
+                        answer = await answer
+                    else:  # no timer before the hook first waits
+                        try:
+                            waiting_for = answer.send(None)
+                        except StopIteration as done:
+                            answer = done.value
+                        else:
+                            answer = await go_on(answer, waiting_for, hook.timeout)
                 if answer is not None:
                     if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
                         before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)

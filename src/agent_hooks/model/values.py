@@ -143,8 +143,33 @@ class Value(metaclass=_Slotted):
     __hash__ = None  # type: ignore[assignment]  # values may hold dicts
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={value!r}" for name, value in self._fields.items())
+        inside = ", ".join(f"{name}={_shown(value)}" for name, value in self._fields.items())
         return f"{type(self).__name__}({inside})"
+
+
+# Characters of a text and items of a container that the representation of a value shows.
+_MOST_CHARACTERS = 1000
+_MOST_ITEMS = 20
+
+
+def _shown(value: Any) -> str:
+    """Return the representation of a field, shortened: asyncio asks for that of a task's result at each start."""
+    kind, brackets = type(value), "()"
+    if kind is str:
+        rest = len(value) - _MOST_CHARACTERS
+        return repr(value) if rest <= 0 else f"{value[:_MOST_CHARACTERS]!r}... ({rest} more characters)"
+    if isinstance(value, dict):
+        brackets, keys = "{}", list(value)[:_MOST_ITEMS]
+        parts = [f"{key!r}: {_shown(value[key])}" for key in keys]
+    elif kind is tuple or isinstance(value, list):
+        brackets = "()" if kind is tuple else "[]"
+        parts = [*map(_shown, value[:_MOST_ITEMS])]
+    else:
+        return repr(value)
+    if len(value) > _MOST_ITEMS:
+        parts.append(f"... {len(value) - _MOST_ITEMS} more")
+    inside = f"{parts[0]}," if kind is tuple and len(parts) == 1 else ", ".join(parts)
+    return f"{brackets[0]}{inside}{brackets[1]}"
 
 
 def _refuse_change(_self: object, *_args: object, **_kwargs: object) -> NoReturn:
