@@ -110,7 +110,9 @@ def test_while_one_waits_the_others_come_to_their_end_and_do_nothing_twice(toget
     waits, works = team.worker("secret"), team.worker("slow 1", "slow 2")
     result, asked = team.answered(lambda: together(waits, works))
     assert (result, asked) == ("secret done slow 2 done", ["secret"])
-    assert team.ran == ["slow 1", "slow 2", "secret"]
+    # A thread that has not begun when the other one waits starts its agent when that is answered.
+    late = ["secret", "slow 1", "slow 2"] if together is in_threads else []
+    assert team.ran in (["slow 1", "slow 2", "secret"], late)
 
 
 @pytest.mark.parametrize("together", [gathered, in_group, returned])
