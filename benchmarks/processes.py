@@ -33,21 +33,32 @@ PYTHON = {
 }
 # What the installed `agent-hooks` script does; the script itself is not there in a checkout that is only on the path.
 COMMAND = (f"import sys; from {COMMAND_MODULE} import main; sys.exit(main())", "run", "--agent", "claude-code")
-NOTHING_MATCHES = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
-GUARDS_DECIDE = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf build"}}
-GUARDED_PROJECT = """
-[[tool.agent_hooks.guards.arguments]]
+PROMPT = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
+ALLOWED = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "npm test"}}
+DENIED = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}}
+RULED = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf build"}}
+# A settings file of the user.
+RULE = """
+[[guards.arguments]]
 field = "command"
-pattern = "rm -rf"
+pattern = "rm -rf build"
 """
-
+# The event, a part of the answer, and the user's settings.
+EVENTS = {
+    "nothing matches": (PROMPT, "", ""),
+    "guards allow": (ALLOWED, "", ""),
+    "guards deny": (DENIED, "rm -rf", ""),
+    "rule denies": (RULED, "rm -rf build", RULE),
+}
 
 ROWS = [
     Row("import agent_hooks", PASS, ("import agent_hooks",), PASS, 1.1),
     Row("import words, markers, plan and dispatch", PASS, ("import words, markers, plan and dispatch",), PASS, 1.5),
-    Row("import agent_hooks with the engine", PASS, ("import the engine",), PASS, 4.0),
-    Row("agent-hooks run, nothing matches", PASS, ("nothing matches",), PASS, 2.0),
-    Row("agent-hooks run, deterministic guards decide", PASS, ("guards decide",), PASS, 3.5),
+    Row("import agent_hooks with the engine", PASS, ("import the engine",), PASS, 3.5),
+    Row("agent-hooks run, nothing matches", PASS, ("nothing matches",), PASS, 1.2),
+    Row("agent-hooks run, the guards allow a command", PASS, ("guards allow",), PASS, 3.5),
+    Row("agent-hooks run, the guards deny one", PASS, ("guards deny",), PASS, 3.5),
+    Row("agent-hooks run, a rule of the user's file denies one", PASS, ("rule denies",), PASS, 4.0),
 ]
 
 
@@ -58,20 +69,22 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
     environment = _environment(folder)
     found = {name: _process(["-c", code], folder, environment) for name, code in PYTHON.items()}
     missing: dict[str, str] = {}
-    for name, event, answer in (("nothing matches", NOTHING_MATCHES, ""), ("guards decide", GUARDS_DECIDE, "rm -rf")):
-        project = folder / name
+    for name, (event, answer, settings) in EVENTS.items():
+        project, home = folder / name, folder / f"home of {name}"
         project.mkdir()
+        home.mkdir()
         if not _exists(COMMAND_MODULE):
             missing[name] = f"{COMMAND_MODULE} is not there"
             continue
-        if answer:
-            (project / "pyproject.toml").write_text(GUARDED_PROJECT, encoding="utf-8")
-        if answer and not _is_installed(GUARDS):
+        if event is not PROMPT and not _is_installed(GUARDS):
             missing[name] = f"{GUARDS} is not installed"
             continue
+        if settings:
+            (home / "agent-hooks.toml").write_text(settings, encoding="utf-8")
         payload = json.dumps({"session_id": "session-1", "transcript_path": "", "cwd": str(project), **event})
+        own = {**environment, "AGENT_HOOKS_CONFIG_DIR": str(home)}
         try:
-            found[name] = _process(["-c", *COMMAND], project, environment, payload, answer)
+            found[name] = _process(["-c", *COMMAND], project, own, payload, answer)
         except RuntimeError as error:
             missing[name] = str(error)
     return found, missing

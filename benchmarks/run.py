@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import in_process
+import installed
 import processes
 from measure import fastest, table
 
@@ -32,11 +33,15 @@ def main() -> None:
         seconds |= fastest(runs, *((1, 0.0002) if options.quick else (50, 0.01)))
         seconds |= runtime.per_step(seconds)
         seconds |= fastest(handlers.sides(runner), 1 if options.quick else 40, 0.0)
+        with TemporaryDirectory() as folder:
+            own, not_installed = installed.sides(runner, Path(folder))
+            seconds |= fastest(own, *((1, 0.0002) if options.quick else (20, 0.01)))
+            seconds |= installed.long_run(runner, Path(folder), *((300, 1) if options.quick else ())) | installed.TIMES
     with TemporaryDirectory() as folder:
         starts, not_started = processes.sides(Path(folder))
         seconds |= fastest(starts, 1 if options.quick else 40, 0.0)
-    every_row = (*in_process.ROWS, *runtime.ROWS, *handlers.ROWS, *processes.ROWS)
-    rows = [row.measured(seconds, missing | not_started) for row in every_row]
+    every_row = (*in_process.ROWS, *runtime.ROWS, *installed.ROWS, *handlers.ROWS, *processes.ROWS)
+    rows = [row.measured(seconds, missing | not_installed | not_started) for row in every_row]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))
