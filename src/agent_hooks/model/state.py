@@ -354,12 +354,13 @@ class AgentState(Value):
 
     def with_messages(self, *messages: Message) -> AgentState:
         """Return a copy with ``messages`` at the end of the conversation."""
-        # A long conversation is not frozen again for each message: it is made of values.
-        return self._of({**self._fields, "messages": (*self.messages, *messages)})
+        # A long conversation is not frozen again for each message, since it is made of values, and is copied once.
+        return self._of({**self._fields, "messages": tuple(self.messages) + messages})
 
     def with_step(self, step: Step) -> AgentState:
         """Return a copy with ``step`` as the last one completed, and no current one."""
-        return self._of({**self._fields, "steps": (*self.steps, step), "current_step": None})
+        steps = tuple(self.steps) + (step,)  # noqa: RUF005 - copies them once, not twice
+        return self._of({**self._fields, "steps": steps, "current_step": None})
 
     def with_model_usage(self, model: str, usage: Usage) -> AgentState:
         """Return a copy with ``usage`` of ``model`` added."""
