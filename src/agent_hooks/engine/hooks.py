@@ -207,8 +207,10 @@ class Hooks:
 
         kept = dispatch.suspension()
         waiting, ttl = self.manager.suspended, self.manager.policy.suspension_ttl
-        while ttl is not None and waiting and (oldest := next(iter(waiting.items())))[1].since < kept.since - ttl:
-            waiting.pop(oldest[0], None)
+        for token, other in list(waiting.items()):  # the oldest first
+            if ttl is None or other.since >= kept.since - ttl:
+                break
+            waiting.pop(token, None)
         token = f"{token_urlsafe(16)}.{int(kept.since):x}"
         waiting[token] = kept
         return token
