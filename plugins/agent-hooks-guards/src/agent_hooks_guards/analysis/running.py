@@ -330,7 +330,7 @@ def _note_code(walk: Evaluation, each: Inner, command: Command, frame: Frame) ->
         # Without a script, the interpreter's option takes its position.
         arguments = ["-e", *arguments]
     variables = _variables(data.text, frame) if language in _READING else None
-    found = scan(language, data, [*arguments], stdin, variables)
+    found = scan(language, data, arguments, stdin, variables)
     frame.via = (*frame.via, language)
 
     # An unknown value that was computed from a known line is not that line.

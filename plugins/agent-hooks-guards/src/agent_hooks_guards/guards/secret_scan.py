@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 from functools import cache, cached_property
 
+from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.tables import load_tables
-from agent_hooks_guards.model.values import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,12 +29,15 @@ _MAX_SHORT = 100  # characters of a secret in which the short placeholders count
 _TEMPLATE_MARKS = frozenset("${}[]()*")
 
 
-class Found(Fields):
+class Found(Record):
     """A secret in a string: its ``kind``, ``start`` and ``end``."""
 
-    kind: str
-    start: int
-    end: int
+    __slots__ = ("end", "kind", "start")
+
+    def __init__(self, kind: str, start: int, end: int) -> None:
+        self.kind = kind
+        self.start = start
+        self.end = end
 
 
 class _Form:

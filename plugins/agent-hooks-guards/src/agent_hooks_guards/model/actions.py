@@ -7,11 +7,11 @@ from agent_hooks.shell.syntax import Record
 from .declarations import declarations
 from .names import base_name
 from .options import parse
-from .values import NO_ITEMS, NO_LABELS, UNKNOWN, Data, Fields
+from .values import NO_LABELS, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from .declarations import Entry
     from .options import Options
@@ -123,17 +123,20 @@ class Effect(Record):
         self.files = files
 
 
-class Doubt(Fields):
+class Doubt(Record):
     """Something that could not be analysed. ``kind`` is one of ``unreadable`` (the shell's grammar),
     ``unknown-program`` (the name of a program), ``unknown-code`` (the code for a shell or interpreter), ``too-much``
     (deeper, longer or more than is analysed). ``fragment``: the part of the command. ``why``: the reason, as the end of
     a sentence; "" if the kind is enough.
     """
 
-    kind: str
-    fragment: str
-    labels: frozenset[str] = NO_LABELS
-    why: str = ""
+    __slots__ = ("fragment", "kind", "labels", "why")
+
+    def __init__(self, kind: str, fragment: str, labels: frozenset[str] = NO_LABELS, why: str = "") -> None:
+        self.kind = kind
+        self.fragment = fragment
+        self.labels = labels
+        self.why = why
 
 
 class Analysis(Record):
@@ -149,7 +152,7 @@ class Analysis(Record):
         self.doubts = [*doubts]
 
 
-class Inner(Fields):
+class Inner(Record):
     """A command or code inside a command.
 
     ``argv``: the arguments of an inner command. ``labels``: those of ``argv``, by position. ``language``: that of inner
@@ -160,18 +163,36 @@ class Inner(Fields):
     container. ``hands_down``: whether variables that are set for the outer command are set inside, too.
     """
 
-    argv: list[str] | None = None
-    labels: dict[int, frozenset[str]] = NO_ITEMS
-    language: str = ""
-    code: Data | None = None
-    path: str | None = None
-    arguments: Sequence[str] = ()
-    assignments: dict[str, Data] = NO_ITEMS
-    clears_environment: bool = False
-    cwd: str | None = None
-    host: str | None = None
-    root: bool | None = None
-    stdin: Data | None = None
-    label: str = ""
-    mounts: dict[str, str] = NO_ITEMS
-    hands_down: bool = True
+    __slots__ = tuple(
+        (
+            "arguments argv assignments clears_environment code cwd hands_down host label labels"
+            " language mounts path root stdin"
+        ).split()
+    )
+
+    def __init__(
+        self,
+        argv: list[str] | None = None,
+        labels: dict[int, frozenset[str]] | None = None,
+        language: str = "",
+        code: Data | None = None,
+        path: str | None = None,
+        arguments: list[str] | None = None,
+        assignments: dict[str, Data] | None = None,
+        label: str = "",
+    ) -> None:
+        self.argv: list[str] | None = argv
+        self.labels: dict[int, frozenset[str]] = {} if labels is None else labels
+        self.language = language
+        self.code: Data | None = code
+        self.path: str | None = path
+        self.arguments: list[str] = [] if arguments is None else arguments
+        self.assignments: dict[str, Data] = {} if assignments is None else assignments
+        self.clears_environment = False
+        self.cwd: str | None = None
+        self.host: str | None = None
+        self.root: bool | None = None
+        self.stdin: Data | None = None
+        self.label = label
+        self.mounts: dict[str, str] = {}
+        self.hands_down = True

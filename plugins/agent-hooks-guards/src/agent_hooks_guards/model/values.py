@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from agent_hooks.shell import syntax
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, ClassVar, dataclass_transform
-else:
-    from agent_hooks.model.values import dataclass_transform
 
 # A part of a text that does not follow from the command alone, of any length, maybe empty.
 UNKNOWN = syntax.UNKNOWN
@@ -31,28 +23,6 @@ ENDLESS = "endless"  # endless output: yes, /dev/zero, a loop
 ENDLESS_FILES = frozenset(("/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"))
 
 NO_LABELS: frozenset[str] = frozenset()
-# The default of a field that is a dict.
-NO_ITEMS: Any = MappingProxyType({})
-
-
-@dataclass_transform()
-class Fields(syntax.Record):
-    """A record whose annotated class attributes are its fields, in the order of its arguments, with their values as
-    defaults. It takes longer to make than one with slots.
-    """
-
-    _names: ClassVar[tuple[str, ...]] = ()
-
-    def __init_subclass__(cls) -> None:
-        cls._names = tuple(cls.__annotations__)
-
-    def __init__(self, *values: Any, **given: Any) -> None:
-        given.update(zip(self._names, values, strict=False))
-        self.__dict__ = given
-
-    def by_name(self) -> dict[str, object]:
-        """Return the values of the fields by name."""
-        return {name: getattr(self, name) for name in self._names}
 
 
 class Data(syntax.Record):
