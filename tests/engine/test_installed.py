@@ -349,7 +349,12 @@ def test_a_name_that_is_not_installed_is_an_error(install):
 def test_the_path_is_searched_once_until_one_of_its_folders_changes(install, tmp_path, monkeypatch):
     searches = []
     search = importlib_metadata.distributions
-    monkeypatch.setattr(importlib_metadata, "distributions", lambda **options: searches.append(1) or search(**options))
+
+    def counting(**options):
+        searches.append(1)
+        return search(**options)
+
+    monkeypatch.setattr(importlib_metadata, "distributions", counting)
     install("alpha")
     for _ in range(3):
         assert set(mine(HookManager(), "alpha", "beta")) == {"alpha"}

@@ -8,6 +8,7 @@ import pytest
 
 from agent_hooks import HookContext, HookManager, PathMatcher, ToolCall, hookimpl
 from agent_hooks.model import touched_paths
+from agent_hooks.system.paths import real_path
 from engine import Plugin
 
 
@@ -15,7 +16,6 @@ from engine import Plugin
 def resolved(monkeypatch):
     """How often each path was resolved."""
     counts: dict[str, int] = {}
-    real_path = touched_paths.real_path
 
     def counting(path):
         counts[path] = counts.get(path, 0) + 1

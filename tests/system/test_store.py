@@ -272,9 +272,12 @@ def test_a_store_follows_the_state_folder(tmp_path, monkeypatch):
 def test_a_connection_is_opened_once_and_closed_with_its_store(tmp_path, monkeypatch):
     opened = []
     connect = sqlite3.connect
-    monkeypatch.setattr(
-        sqlite3, "connect", lambda *args, **options: opened.append(connect(*args, **options)) or opened[-1]
-    )
+
+    def counting(*args, **options):
+        opened.append(connect(*args, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", counting)
     store = Store(tmp_path / "store.sqlite3")
     for _ in range(5):
         store.increment("s", "k")

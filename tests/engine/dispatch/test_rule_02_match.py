@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -111,7 +112,7 @@ def test_an_async_predicate_is_refused_inside_a_matcher(compose):
         compose(ToolNameMatcher("Bash"), _async_predicate)
 
 
-MATCHES = [
+MATCHES: list[Any] = [
     *("shell", "Bash", "write|edit", "mcp__*", "re.d", "*", "apply_patch", "db.*", "query", "helper"),
     *(re.compile("(?i)bash"), ToolNameMatcher("Bash|Read"), ~ToolNameMatcher("Bash")),
     *(ToolNameMatcher("Bash") | ToolNameMatcher("query"), CompositeMatcher([]), ToolNameMatcher("run_shell_command")),

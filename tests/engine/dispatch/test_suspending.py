@@ -303,7 +303,7 @@ def test_what_is_never_resumed_does_not_pile_up(clock, engine):
 def test_the_policy_says_how_long_an_operation_waits(clock, colour, ttl, is_resumed):
     engine = Engine(colour, policy=HookPolicy(suspension_ttl=ttl))
     engine.says("gate", SUSPEND, priority=1)
-    token = engine.dispatch(shell("deploy")).token
+    token = str(engine.dispatch(shell("deploy")).token)
     clock[0] += 400 * DAY if is_resumed else 61
     if is_resumed:
         assert engine.resume(token, "allow").decision == "proceed"
