@@ -356,12 +356,15 @@ def test_the_path_is_searched_once_until_one_of_its_folders_changes(install, tmp
 
     monkeypatch.setattr(importlib_metadata, "distributions", counting)
     install("alpha")
+    assert set(mine(HookManager(), "alpha")) == {"alpha"}
+    HookManager()  # the first import may have written byte code into the plugin's folder
+    searches.clear()
     for _ in range(3):
-        assert set(mine(HookManager(), "alpha", "beta")) == {"alpha"}
-    assert len(searches) == 1
+        assert set(mine(HookManager(), "alpha")) == {"alpha"}
+    assert searches == []
     (tmp_path / "alpha-dist" / "other.dist-info").mkdir()
     assert set(mine(HookManager(), "alpha")) == {"alpha"}
-    assert len(searches) == 2
+    assert searches == [1]
 
 
 def test_a_plugin_that_was_installed_or_removed_since_is_seen(install, tmp_path):

@@ -365,7 +365,7 @@ def test_a_file_that_cannot_be_written_is_a_clear_error(tmp_path):
     Path(store.path).chmod(0o444)
     tmp_path.chmod(0o555)
     store = Store(store.path)
-    with unprivileged(), pytest.raises(StoreError, match="attempt to write a readonly database") as caught:
+    with unprivileged(), pytest.raises(StoreError, match=r"readonly database|unable to open") as caught:
         store.increment("s", "k")
     assert "must be writable" in str(caught.value)
 
