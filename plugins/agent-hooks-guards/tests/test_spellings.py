@@ -240,6 +240,8 @@ PIECES = st.sampled_from(
 @example("")
 @example("\0")
 @example("\r\ndo \r\nrm")
+@example("{\U000f0001")
+@example("'rm'{\U000f0000,x} -rf /")
 def test_no_text_breaks_the_guard(text):
     walk = Evaluation(PLACE)  # by itself: the guard asks about whatever fails
     try:

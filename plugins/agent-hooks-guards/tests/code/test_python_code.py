@@ -312,6 +312,7 @@ def test_a_part_that_the_shell_put_into_the_code_has_the_codes_labels():
     [
         "import subprocess; subprocess.run(['rm', '-rf', 'x'])",
         "from subprocess import run as go; go(['rm', '-rf', 'x'], check=True)",
+        "from subprocess import *; run(['rm', '-rf', 'x'])",
         "import subprocess; subprocess.Popen(('rm', '-rf', 'x')).wait()",
         "import subprocess; subprocess.check_call(['rm'] + ['-rf', 'x'])",
         "import subprocess; subprocess.check_output('rm -rf x'.split())",

@@ -632,6 +632,8 @@ def test_what_runs_but_cannot_be_known_is_a_doubt(language, code):
     [
         ("perl", "unlink glob '/srv/*'"),
         ("ruby", "File.delete(*Dir.glob('/srv/*'))"),
+        ("ruby", "File.delete(*Dir['/srv/*'])"),
+        ("ruby", 'Dir["/srv/*"].each { |f| File.delete(f) }'),
     ],
 )
 def test_files_that_a_pattern_finds_are_deleted(language, code):

@@ -387,9 +387,9 @@ def _pattern(glob: str) -> str:
 
 def _expand_braces(word: Word) -> list[Word]:
     """Return the words that ``word`` expands to."""
-    if len(word) > _LONGEST_BRACED:
-        raise TooMuchError
     # In the text that is expanded, a character stands for each part that is quoted or expanded later.
+    if len(word) > _LONGEST_BRACED or any(type(part) is Bare and _PARTS.search(part.text) for part in word):
+        raise TooMuchError
     waiting = ["".join(part.text if type(part) is Bare else chr(_PART + at) for at, part in enumerate(word))]
     done: list[str] = []
     while waiting and len(done) + len(waiting) <= _MAX_WORDS:

@@ -14,7 +14,7 @@ from collections import ChainMap
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
-from .python_calls import KINDS, TABLES, TAILS, Call, aliased, attribute, names_harm
+from .python_calls import KINDS, TABLES, TAILS, Call, aliased, attribute, known_items, names_harm
 from .python_values import (
     PLACEHOLDER,
     Value,
@@ -184,9 +184,11 @@ class Walk:
                     self.names[alias.asname or name] = Value(aliased(name), kind="name")
             case ast.ImportFrom():
                 module = aliased("" if node.level else node.module or "")
-                for alias in node.names if module else ():
-                    owner = Value(module, kind="name")
-                    self.names[alias.asname or alias.name] = attribute(self, owner, alias.name)
+                names = {alias.asname or alias.name: alias.name for alias in node.names if module}
+                if names.pop("*", ""):
+                    names = {name: name for name in known_items(module)}
+                for name, what in names.items():
+                    self.names[name] = attribute(self, Value(module, kind="name"), what)
             case ast.For() | ast.AsyncFor():
                 items = self.items(self.value(node.iter))
                 items[_MOST_ROUNDS:] = [Value(UNKNOWN, labels_of(*items))] if len(items) > _MOST_ROUNDS else []

@@ -344,6 +344,11 @@ def stream(path: str) -> Value:
     return Value(path, frozenset((STDIN,)) if path in STDIN_PATHS else NO_LABELS, "file")
 
 
+def known_items(module: str) -> list[str]:
+    """Return the functions of a module that python.toml knows: `from module import *` binds them."""
+    return [item for owner, _, item in (name.rpartition(".") for name in KINDS) if owner == module]
+
+
 def attribute(walk: Walk, owner: Value, name: str) -> Value:
     """Return an attribute of a value."""
     if name in WORDS["any_module"]:

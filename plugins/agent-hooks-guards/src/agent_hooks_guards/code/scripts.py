@@ -362,6 +362,8 @@ class Walk(Calls):
             return self.postfix(code, self.call(value, arguments))
         if token.kind != "group" or not is_close or not (token.text == "[" or (token.text, language) == ("{", "perl")):
             return value
+        if language == "ruby" and isinstance(value, Reference) and value.name == "Dir":  # `Dir["…"]` is `Dir.glob("…")`
+            return self.postfix(code, self.call(self.index(value, "glob"), self.items(code.take().items)))
         is_word = token.text == "{" and [each.kind for each in token.items] == ["name"]
         key = token.items[0].text if is_word else joined(self.items(token.items)).text
         code.take()
