@@ -254,6 +254,21 @@ assert store.increment("s", "k") == 2
     assert Store(path).read("s", "k") == 2
 
 
+def test_a_child_that_is_forked_while_its_parent_opens_the_file_waits_for_nobody(tmp_path):
+    """The lock that another thread held is held for ever in the child."""
+    store = Store(tmp_path / "store.sqlite3", busy_seconds=0.5)
+    with store._turn:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                code = int(store.increment("s", "k") != 1)
+            finally:
+                os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert store.increment("s", "k") == 2
+
+
 def test_a_file_that_was_moved_away_is_counted_anew(tmp_path):
     store = Store(tmp_path / "store.sqlite3")
     assert store.increment("s", "k", 5) == 5

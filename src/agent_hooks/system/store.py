@@ -90,6 +90,7 @@ class Store:
         self._keep_seconds = keep_seconds
         self._busy_seconds = busy_seconds
         self._turn = Lock()
+        self._process = os.getpid()
         self._opened: _Opened | None = None
 
     @property
@@ -146,8 +147,8 @@ class Store:
     def _transaction(self) -> Iterator[Connection]:
         import sqlite3
 
-        if self._opened is not None and not self._opened.is_own:  # of the process that this one was forked from,
-            self._turn = Lock()  # in which another thread may have had its turn
+        if self._process != os.getpid():  # another thread of the process it was forked from may have had its turn
+            self._turn, self._process = Lock(), os.getpid()
         turn = self._turn
         if not turn.acquire(timeout=self._busy_seconds):
             raise StoreError(f"The store {self.path} has been in use by another thread for {self._busy_seconds:g} s.")
@@ -166,7 +167,7 @@ class Store:
                 remedy = "Move the file away; counting then starts again from 0."
             raise StoreError(f"The store {self.path} cannot be used: {error}. {remedy}") from error
         finally:
-            if self._opened is not None and self._opened.connection.in_transaction:
+            if self._opened is not None and self._opened.is_own and self._opened.connection.in_transaction:
                 self._opened.connection.execute("ROLLBACK")
             turn.release()
 
