@@ -11,7 +11,7 @@ from agent_hooks.trust.gate.calls import words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
@@ -163,9 +163,8 @@ def place_of(ctx: HookContext, call: ToolCall) -> Place:
     return Place(cwd, home, project)
 
 
-def analyses_of(ctx: HookContext, call: ToolCall) -> list[tuple[Analysis, Place]]:
-    """Analyse the commands of ``call``, each with its place; last, their effects behind symbolic links, if any."""
-    commands = commands_of(call)
+def analyses_of(ctx: HookContext, call: ToolCall, commands: Sequence[tuple[str, str]]) -> list[tuple[Analysis, Place]]:
+    """Analyse the ``commands_of(call)``, each with its place; last, their effects behind symbolic links, if any."""
     if not commands:
         return []
     from agent_hooks_guards.analysis.analysing import analyse

@@ -13,7 +13,7 @@ from agent_hooks_guards.places.links import folders_of, linked_kinds, real_path
 from agent_hooks_guards.places.paths import Place, absolute
 
 from .base import Guard, check_choice
-from .calls import analyses_of
+from .calls import analyses_of, commands_of
 from .objection import LEVELS, Objection, object_to, worst
 from .secret_scan import without_secrets
 
@@ -157,7 +157,7 @@ def write_objections(ctx: HookContext, call: ToolCall, path: str) -> Iterator[Ob
     """Yield the objections to a call that changes or deletes the file ``path``, by its arguments or its command."""
     guard = PathGuard("off", protect=[path, real_path(path)])
     yield from guard.objections(ctx, call)
-    for analysis, place in analyses_of(ctx, call):
+    for analysis, place in analyses_of(ctx, call, commands_of(call)):
         for effect in analysis.effects:
             found = guard.effect_objection(effect, place, path if _glob_names(effect.path, path) else "")
             if found is not None:

@@ -138,13 +138,13 @@ def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | None:
 def explanation(ctx: HookContext, files: Sequence[FileGuards]) -> list[str] | None:
     """Explain, in lines for people, the effects of a call's commands and the objections; None without commands."""
     call = ctx.tool_call
-    if call is None or not commands_of(call):
+    if call is None or not (commands := commands_of(call)):
         return None
     from agent_hooks_guards.guards.secret_scan import without_secrets
 
     from .explaining import explain
 
-    analyses = analyses_of(ctx, call)
+    analyses = analyses_of(ctx, call, commands)
     guards = guard_set(files)
     lines = explain(analyses[0][0], _broken_rules(guards, analyses, ctx.created_at))
     further = (*_effect_objections(guards, analyses), *_argument_objections(ctx, call, guards))
@@ -199,7 +199,7 @@ def _command_objections(
     if guards.shell and sum(len(text) for text, _ in commands) > _MAX_COMMAND:
         yield object_to("unanalysable-size")
         return
-    analyses = analyses_of(ctx, call)
+    analyses = analyses_of(ctx, call, commands)
     for decision, verdict in _broken_rules(guards, analyses, ctx.created_at):
         yield objection(decision, verdict)
     yield from _effect_objections(guards, analyses)
