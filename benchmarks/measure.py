@@ -54,7 +54,8 @@ def fastest(sides: dict[str, Batch], rounds: int, round_seconds: float) -> dict[
 
 
 def _enough(batch: Batch, round_seconds: float) -> int:
-    """Return how many times fill a round; this also warms the side up."""
+    """Return how many times fill a round, once the side is warm: a first time imports modules and fills caches."""
+    batch(1)
     times = 1
     while (taken := batch(times)) < round_seconds / 2:
         times = max(times * 2, int(times * round_seconds / max(taken, 1e-6) / 2))

@@ -10,31 +10,39 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
 from measure import Row
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from measure import Batch
 
 COMMAND_MODULE = "agent_hooks_core"
 GUARDS = "agent-hooks-guards"
 PASS = "python -c pass"
 
+BARE = "python -I -S -c pass"
 PYTHON = {
     PASS: "pass",
     "import agent_hooks": "import agent_hooks",
     "import the engine": "from agent_hooks import HookManager",
     "import words, markers, plan and dispatch": "from agent_hooks.engine import markers, plan, dispatch",
 }
-# What the installed `agent-hooks` script does; the script itself is not there in a checkout that is only on the path.
-COMMAND = (f"import sys; from {COMMAND_MODULE} import main; sys.exit(main())", "run", "--agent", "claude-code")
+# As hosts are to call it: Python as it starts fastest, with the module that finds the rest.
+LAUNCHER = ("-I", "-S")
+RUN = ("run", "--agent", "claude-code")
+# Until then, a file that was written may change without a trace, so no plan is made of it.
+SETTLED_SECONDS = 2.1
 PROMPT = {"hook_event_name": "UserPromptSubmit", "prompt": "hello"}
 ALLOWED = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "npm test"}}
+READ = {"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "notes.txt"}}
 DENIED = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}}
 RULED = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "rm -rf build"}}
 # A settings file of the user.
@@ -46,6 +54,7 @@ pattern = "rm -rf build"
 # The event, a part of the answer, and the user's settings.
 EVENTS = {
     "nothing matches": (PROMPT, "", ""),
+    "a file is read": (READ, "", ""),
     "guards allow": (ALLOWED, "", ""),
     "guards deny": (DENIED, "rm -rf", ""),
     "rule denies": (RULED, "rm -rf build", RULE),
@@ -66,9 +75,11 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
     """Return the sides of ``ROWS`` by name, and of those that cannot run here, why. ``folder`` is empty and theirs."""
     for path in find_spec("agent_hooks").submodule_search_locations:
         compileall.compile_dir(path, quiet=2)
-    environment = _environment(folder)
+    environment = environment_in(folder)
     found = {name: _process(["-c", code], folder, environment) for name, code in PYTHON.items()}
+    found[BARE] = _process([*LAUNCHER, "-c", "pass"], folder, environment)
     missing: dict[str, str] = {}
+    settled: list[Callable[[], None]] = []
     for name, (event, answer, settings) in EVENTS.items():
         project, home = folder / name, folder / f"home of {name}"
         project.mkdir()
@@ -76,18 +87,32 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
         if not _exists(COMMAND_MODULE):
             missing[name] = f"{COMMAND_MODULE} is not there"
             continue
-        if event is not PROMPT and not _is_installed(GUARDS):
+        if event is not PROMPT and not is_installed(GUARDS):
             missing[name] = f"{GUARDS} is not installed"
             continue
         if settings:
             (home / "agent-hooks.toml").write_text(settings, encoding="utf-8")
         payload = json.dumps({"session_id": "session-1", "transcript_path": "", "cwd": str(project), **event})
         own = {**environment, "AGENT_HOOKS_CONFIG_DIR": str(home)}
+        launcher = [*LAUNCHER, find_spec(COMMAND_MODULE).origin, *RUN]
         try:
-            found[name] = _process(["-c", *COMMAND], project, own, payload, answer)
+            found[name] = batch = _process(launcher, project, own, payload, answer)
         except RuntimeError as error:
             missing[name] = str(error)
+        else:
+            settled.append(partial(batch, 1))
+    sleep(SETTLED_SECONDS)
+    for keep_plan in settled:
+        keep_plan()
     return found, missing
+
+
+def stages(seconds: dict[str, float]) -> list[tuple[str, float]]:
+    """Return where the time of a command that the guards allow goes, in seconds: what each kind of call adds."""
+    calls = [BARE, *(name for name in ("nothing matches", "a file is read", "guards allow") if name in seconds)]
+    names = ("the interpreter", "launcher, payload and plan", "engine, gate and the hooks' process", "the guards")
+    before = [0.0, *(seconds[call] for call in calls)]
+    return [(name, seconds[call] - less) for name, call, less in zip(names, calls, before, strict=False)]
 
 
 def _process(
@@ -117,7 +142,7 @@ def _process(
     return batch
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def environment_in(folder: Path) -> dict[str, str]:
     """Return this environment with byte code switched on, an empty home, and a path that holds in every folder."""
     home = str(folder)
     environment = {**os.environ, "HOME": home, "USERPROFILE": home}
@@ -138,7 +163,7 @@ def _exists(module: str) -> bool:
         return False
 
 
-def _is_installed(name: str) -> bool:
+def is_installed(name: str) -> bool:
     try:
         return bool(distribution(name))
     except PackageNotFoundError:

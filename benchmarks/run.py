@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import in_process
 import installed
 import processes
+import resident
 from measure import fastest, table
 
 import handlers
@@ -40,11 +41,23 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         starts, not_started = processes.sides(Path(folder))
         seconds |= fastest(starts, 1 if options.quick else 40, 0.0)
-    every_row = (*in_process.ROWS, *runtime.ROWS, *installed.ROWS, *handlers.ROWS, *processes.ROWS)
-    rows = [row.measured(seconds, missing | not_installed | not_started) for row in every_row]
+    with TemporaryDirectory() as folder:
+        events, not_resident, stop = resident.sides(Path(folder))
+        try:
+            seconds |= fastest(events, *((1, 0.0) if options.quick else (20, 0.05)))
+        finally:
+            stop()
+    every_row = (
+        *(*in_process.ROWS, *runtime.ROWS, *installed.ROWS),
+        *(*handlers.ROWS, *processes.ROWS, *resident.ROWS),
+    )
+    rows = [row.measured(seconds, missing | not_installed | not_started | not_resident) for row in every_row]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))
+    print("\nA decision that the guards allow:")
+    for stage, taken in processes.stages(seconds):
+        print(f"  {1e3 * taken:5.1f} ms  {stage}")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 

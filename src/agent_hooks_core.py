@@ -1,11 +1,11 @@
-"""The entry point of agent_hooks for scripts, hosts and pytest: one file, which imports only the standard library.
+"""The entry point of agent_hooks for scripts, hosts and pytest.
 
 Two other distributions install a package called ``agent_hooks``. One that is installed over this one, or uninstalled
 again, leaves that package foreign or broken. No other distribution has this module: it loads ``agent_hooks`` only from
-the folder beside itself and only if it is ours; otherwise it names the distribution in the way and the commands that
-repair the installation, and refuses.
+the folder beside itself and only if it is ours; otherwise it refuses, in the words of ``agent_hooks_repair``.
 
-It starts with every event of a coding agent, so its top imports nothing heavy.
+It starts with every event of a coding agent, so it imports nothing heavy; and as a script it is compiled at each start,
+so it is short.
 """
 
 from __future__ import annotations
@@ -15,36 +15,47 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from types import ModuleType
     from typing import Any, NoReturn
 
-DISTRIBUTION = "agent-hooks-core"
 PACKAGE = "agent_hooks"
 # The line of `agent_hooks/__init__.py` that no other package of this name has.
 MARKER = b'__distribution__ = "agent-hooks-core"'
 FOLDER = os.path.dirname(os.path.abspath(__file__))
-
-# The events that `Host.failure` of the wire lets pass: the host cannot refuse them, or a refusal means "go on".
-GOES_ON = (
-    "CwdChanged DirectoryAdded FileChanged InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied "
-    "PermissionRequest PostCompact PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreModelRequest "
-    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle WorktreeRemove"
-)
-# How long to wait for the payload of a host that does not close its end, where the command line names no event.
-_PAYLOAD_SECONDS = 5.0
 
 
 def main() -> NoReturn:
     """Run the command with the arguments of the process. Exits 2 if the installation cannot be used."""
     _leave_out_the_project()
     _open_closed_streams()
+    # As a script, this module has another name.
+    sys.modules.setdefault("agent_hooks_core", sys.modules[__name__])
     arguments = sys.argv[1:]
     is_run = arguments[:1] == ["run"]
+    begun = None
+    if is_run:
+        import gc
+
+        # Imports make many objects and little garbage: with the default of 700, collecting takes 8 % of an event's CPU.
+        gc.set_threshold(50_000)
     try:
         load_package()
         if is_run:
+            from agent_hooks.cli.quick import start
+
+            begun = start(arguments[1:])
+            from agent_hooks.system.quick_import import install
+
+            install(PACKAGE)  # and of the plugins whose names start with it
             from agent_hooks.cli.run import run
         else:
+            from agent_hooks.cli.quick import use_site
+
+            use_site()
+            if arguments[:1] == ["serve"]:
+                from agent_hooks.cli.serve import command
+
+                command(arguments[1:])
             from agent_hooks.cli.commands import commands
             from agent_hooks.cli.isolated import isolate
 
@@ -54,14 +65,27 @@ def main() -> NoReturn:
         if not (is_run or isinstance(error, ImportError)):
             raise
         # A host lets everything through after a traceback.
-        refuse(arguments, _describe(error))
-    if is_run:
-        run(arguments[1:])
+        refuse([*arguments, *(begun.options() if begun is not None else ())], error)
+    if begun is not None:
+        run(arguments[1:], begun)
     sys.exit(0)
 
 
 class ForeignPackageError(ImportError):
     """Raised when the package ``agent_hooks`` beside this file is not ours; the message has the repair commands."""
+
+
+def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
+    """Answer that no decision is possible, and end the process."""
+    try:
+        if sys.flags.no_site:  # the folders in which the distributions are
+            import site
+
+            site.main()
+        _load("agent_hooks_repair").refuse(arguments, problem)
+    except Exception as error:  # noqa: BLE001 - not even that module is there
+        os.write(2, f"agent-hooks: {problem} ({error}). Remedy: install agent-hooks-core again.\n".encode())
+    os._exit(2)
 
 
 def is_ours() -> bool:
@@ -80,157 +104,32 @@ def is_ours() -> bool:
 def load_package() -> None:
     """Import ``agent_hooks`` from beside this file, wherever else the path leads. Raises ``ForeignPackageError``."""
     if not is_ours():
-        raise ForeignPackageError(diagnosis())
-    if PACKAGE in sys.modules:
-        return
-    from importlib.machinery import PathFinder
+        raise ForeignPackageError(_load("agent_hooks_repair").diagnosis())
+    _load(PACKAGE)
 
-    spec = PathFinder.find_spec(PACKAGE, [FOLDER])
+
+def _load(name: str) -> ModuleType:
+    """Return a module from beside this file. Raises ``ImportError``."""
+    if name in sys.modules:
+        return sys.modules[name]
+    # `importlib.machinery` has it from there, and imports warnings.
+    from _frozen_importlib_external import PathFinder
+
+    spec = PathFinder.find_spec(name, [FOLDER])
     if spec is None or spec.loader is None:
-        raise ForeignPackageError(diagnosis())
-    from importlib.util import module_from_spec
-
-    module = sys.modules[PACKAGE] = module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-
-# -- an installation that cannot be used -------------------------------------------------------------------------------
-
-
-def foreign_distributions() -> list[str]:
-    """Return the names of the other distributions that install a package ``agent_hooks``."""
-    from importlib.metadata import distributions
-
-    found: dict[str, None] = {}
-    for distribution in distributions():
-        try:
-            name = distribution.metadata["Name"]
-            files = (distribution.read_text("RECORD") or "").splitlines()
-            modules = (distribution.read_text("top_level.txt") or "").split()
-        except Exception:  # noqa: BLE001, S112 - damaged metadata, which name no distribution
-            continue
-        is_named = PACKAGE in modules or any(line.startswith(f"{PACKAGE}/") for line in files)
-        if name and is_named and _normalized(name) != DISTRIBUTION:
-            found[name] = None
-    return [*found]
-
-
-def diagnosis() -> str:
-    """Return a paragraph that names the conflicting distribution and the repair commands."""
-    names, where = foreign_distributions(), os.path.join(FOLDER, PACKAGE)
-    problem = f"the package {where} is not that of {DISTRIBUTION}, or parts of it are missing."
-    if names:
-        others = " and ".join(repr(name) for name in names)
-        note = f" {_PYTEST_NOTE}" if "agent-hooks-sdk" in map(_normalized, names) else ""
-        problem = f"{others} installed a package of the same name over that of {DISTRIBUTION} ({where}).{note}"
-    return f"{problem} Remedy: {_repair(names)}"
-
-
-def warning_about(name: str) -> tuple[str, str]:
-    """Return the problem of an installation that also has the distribution ``name``, and the remedy."""
-    problem = f"The distribution {name!r} installs the package {PACKAGE!r} too, so files of one overwrite the other's."
-    if _normalized(name) == "agent-hooks-sdk":
-        problem += f" {_PYTEST_NOTE}"
-    return problem, _repair([name])
-
-
-_PYTEST_NOTE = (
-    "Its own pytest plugin cannot be loaded beside agent-hooks-core, which ends every pytest run here: add "
-    "`-p no:agent_hooks_ctk` to pytest's options until it is uninstalled."
-)
-
-
-def _repair(names: Sequence[str], options: str = "--no-deps ") -> str:
-    """Return the commands that uninstall ``names`` and put our files back, with the installer's ``options``."""
-    from importlib.util import find_spec
-
-    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
-    if find_spec("pip") is not None:
-        uninstall = f"{python} -m pip uninstall --yes"
-        install = f"{python} -m pip install --force-reinstall {options}{DISTRIBUTION}"
-    else:
-        uninstall = f"uv pip uninstall --python {python}"
-        install = f"uv pip install --python {python} --reinstall {options}{DISTRIBUTION}"
-    commands = [*([f"{uninstall} {' '.join(names)}"] if names else []), install]
-    return f"{' && '.join(commands)}"
-
-
-def _normalized(name: str) -> str:
-    return name.lower().replace("_", "-").replace(".", "-")
-
-
-def _describe(error: BaseException) -> str:
-    """Return the reason of a failed import, and the remedy."""
-    if isinstance(error, ForeignPackageError):
-        return str(error)
-    name = (getattr(error, "name", None) or "").partition(".")[0]
-    if isinstance(error, ModuleNotFoundError) and name in ("click", "rich"):
-        return (
-            f"this command needs {name}, which is not installed: pip install '{DISTRIBUTION}[cli]'. "
-            "`agent-hooks run` works without it."
-        )
-    return f"this installation cannot be used: {type(error).__name__}: {error}. Remedy: {_repair([], '')}"
-
-
-def refuse(arguments: list[str], problem: str) -> NoReturn:
-    """Answer that no decision is possible: to a host as its event needs it, to people on the terminal."""
-    from json import dumps
-
-    code, answer = 2, ""
-    if arguments[:1] == ["run"]:
-        options = _options(arguments[1:])
-        event = options.get("--event") or _event_on_stdin()
-        if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
-            code, answer = 0, dumps({"continue": False, "stopReason": f"agent-hooks: {problem}"})
-        elif event in GOES_ON.split():
-            code = 0
-    elif arguments[:1] == ["doctor"]:
-        message, _, remedy = problem.partition(" Remedy: ")
-        finding = {"kind": "broken-installation", "message": message, "remedy": remedy}
-        answer = dumps({"hooks": 0, "findings": [finding]}) if "--json" in arguments else f"agent-hooks: {problem}"
-    if answer:
-        _write(sys.stdout, answer)
-    if not answer or code == 0:
-        _write(sys.stderr, f"agent-hooks: {problem}")
-    sys.exit(code)
-
-
-def _write(stream: Any, text: str) -> None:
+        raise ForeignPackageError(f"{name} is not in {FOLDER}: install agent-hooks-core again.")
+    # As `importlib.util` would make it, whose import would cost as much as a quick answer.
+    module = sys.modules[name] = type(sys)(name)
+    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
+    module.__file__ = spec.origin
+    if spec.submodule_search_locations is not None:
+        module.__path__ = spec.submodule_search_locations
     try:
-        stream.write(text + "\n")
-        stream.flush()
-    except OSError:  # the reader is gone; the exit code still counts
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def _options(arguments: list[str]) -> dict[str, str]:
-    options: dict[str, str] = {}
-    for index, argument in enumerate(arguments):
-        name, equals, value = argument.partition("=")
-        following = arguments[index + 1] if index + 1 < len(arguments) else ""
-        options.setdefault(name, value if equals else following)
-    return options
-
-
-def _event_on_stdin() -> str:
-    """Return the event that the payload on stdin names, an empty string if none can be read within seconds."""
-    import json
-    from select import select
-    from time import monotonic
-
-    data = b""
-    deadline = monotonic() + _PAYLOAD_SECONDS
-    try:
-        while not os.isatty(0):
-            if os.name != "nt" and not select([0], [], [], max(0.0, deadline - monotonic()))[0]:
-                break
-            part = os.read(0, 1024 * 1024)
-            if not part:
-                break
-            data += part
-        return str(json.loads(data)["hook_event_name"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return ""
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 # -- the process -------------------------------------------------------------------------------------------------------

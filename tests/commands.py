@@ -28,20 +28,41 @@ pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "
 from agent_hooks_core import main
 sys.exit(main())
 """
+# For tests of compiled plans: files made just before the process count as old, and each process says what it imported.
+REPORTING = """\
+import os, site, sys
+from agent_hooks.system import stamps
+stamps._YOUNG_NS = 0
+
+def end(code, end=os._exit, log=os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "processes")):
+    with open(log, "a") as file:
+        file.write(" ".join(sys.modules) + "\\n")
+    end(code)
+
+os._exit = end
+if "SITE" in os.environ:
+    site.addsitedir(os.environ["SITE"])  # as the start of Python, with its .pth files
+"""
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 
 
 class Command:
-    """``agent-hooks`` below ``folder``, in a home and with packages of its own."""
+    """``agent-hooks`` below ``folder``, in a home and with packages of its own.
 
-    def __init__(self, folder: Path) -> None:
+    ``planning``: a plan of files that were just made is kept too, and ``processes`` tells what was imported.
+    """
+
+    # Whether another event of the same folder comes first each time, so that there is a plan: `pytest --plans`.
+    plans_first = False
+
+    def __init__(self, folder: Path, *, planning: bool = False) -> None:
         self.folder = folder
         self.site = Path(getsitepackages([str(folder)])[0])
         self.home = folder / "home"
         self.script = folder / "bin" / "agent-hooks"
         for made in (self.site, self.home, self.script.parent):
             made.mkdir(parents=True)
-        self.script.write_text(SCRIPT)
+        self.script.write_text((REPORTING if planning or self.plans_first else "") + SCRIPT)
         self.config = self.home / ".config" / "agent-hooks"
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -68,6 +89,13 @@ class Command:
         """Let a project run as it is now."""
         return project.trust(self.config / "trust")
 
+    def processes(self) -> list[list[str]]:
+        """Return the modules of each process that has ended since the last call."""
+        log = self.folder / "processes"
+        lines = log.read_text().splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return [line.split() for line in lines]
+
     def arguments(self, *arguments: str) -> list[str]:
         return [sys.executable, str(self.script), *arguments]
 
@@ -84,6 +112,14 @@ class Command:
         from; ``program``: the words to run instead of the script.
         """
         given = stdin.encode() if isinstance(stdin, str) else stdin
+        is_event = arguments[:1] == ("run",) and "--event" not in arguments
+        if self.plans_first and is_event and isinstance(given, bytes) and (first := _event_before(given)):
+            Command.plans_first = False
+            try:
+                limit = () if "--timeout" in arguments else ("--timeout", "10")
+                self(*arguments, *limit, stdin=first, env=env, cwd=cwd, program=program, seconds=seconds)
+            finally:
+                Command.plans_first = True
         process = subprocess.run(
             [*program, *arguments] if program else self.arguments(*arguments),
             env={**self.environment, **(env or {})},
@@ -99,6 +135,16 @@ class Command:
     def answer(self, agent: str, payload: dict[str, Any], *arguments: str, **options: Any) -> Done:
         """What ``agent-hooks run`` answers to ``payload``."""
         return self("run", "--agent", agent, *arguments, stdin=json.dumps(payload), **options)
+
+
+def _event_before(payload: bytes) -> bytes:
+    """Return an event of the same folder that no hook is about, nothing if the payload names no folder."""
+    try:
+        facts = json.loads(payload)
+        folder = facts["cwd"]
+    except (ValueError, TypeError, KeyError):
+        return b""
+    return json.dumps({"hook_event_name": "BeforeThat", "session_id": "before that", "cwd": folder}).encode()
 
 
 class Done:

@@ -9,10 +9,19 @@ import pytest
 
 from agent_hooks.model import events
 from agent_hooks.system.by_hand import AGENTS
+from commands import Command
 from engine import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--plans", action="store_true", help="answer the events of commands from a compiled plan")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    Command.plans_first = config.getoption("--plans")
 
 
 @pytest.fixture(autouse=True)

@@ -61,10 +61,10 @@ class Environment:
             self._copy(needed)
         shutil.copytree(Path(PACKAGES) / "agent_hooks", self.site / "agent_hooks", ignore=_no_cache)
         requires = (distribution("agent-hooks-core").read_text("METADATA") or "").partition("\n\n")[0]
-        single = Path(PACKAGES) / "agent_hooks_core.py"
-        if single.exists():
-            shutil.copy(single, self.site)
-        self._describe("agent_hooks_core", requires, ["agent_hooks/__init__.py", "agent_hooks_core.py"], "agent-hooks")
+        files = ["agent_hooks_core.py", "agent_hooks_repair.py"]
+        for single in files:
+            shutil.copy(Path(PACKAGES) / single, self.site)
+        self._describe("agent_hooks_core", requires, ["agent_hooks/__init__.py", *files], "agent-hooks")
         self.install("agent_hooks_guards", "[agent_hooks]\nguards = agent_hooks_guards\n")
         self.install("other", "")
         for script in ("agent-hooks", "agent-hooks-core"):

@@ -14,6 +14,7 @@ import pytest
 
 import agent_hooks
 import agent_hooks_core
+import agent_hooks_repair
 from agent_hooks.wire import HOSTS
 from commands import Command
 
@@ -30,7 +31,8 @@ def site(tmp_path):
     folder = tmp_path / "site"
     package = folder / "agent_hooks"
     package.mkdir(parents=True)
-    shutil.copy(agent_hooks_core.__file__, folder)
+    for module in (agent_hooks_core, agent_hooks_repair):
+        shutil.copy(str(module.__file__), folder)
     (package / "__init__.py").write_text(FOREIGN)
     info = folder / "agent_hooks-0.2.0.dist-info"
     info.mkdir()
@@ -108,7 +110,7 @@ def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_na
 def test_the_table_of_events_that_go_on_is_that_of_the_wire():
     failures = {(name, event): host.failure(event, "x") for name, host in HOSTS.items() for event in host.rows}
     goes_on = {event for (_, event), answer in failures.items() if answer.exit_code == 0 and not answer.stdout}
-    assert set(agent_hooks_core.GOES_ON.split()) == goes_on
+    assert set(agent_hooks_repair.GOES_ON.split()) == goes_on
     halted = {key for key, answer in failures.items() if answer.exit_code == 0 and answer.stdout}
     assert halted == {("codex", "PreCompact")}
 

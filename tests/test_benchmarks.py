@@ -41,9 +41,14 @@ BUDGETS = {
     "agent-hooks run, the guards allow a command": 3.5,
     "agent-hooks run, the guards deny one": 3.5,
     "agent-hooks run, a rule of the user's file denies one": 4.0,
+    "through the resident process, nothing matches": 0.2,
+    "through the resident process, guards allow": 0.2,
+    "through the resident process, guards deny": 0.2,
+    "through the resident process, 99 of 100 answers": 1.0,
 }
 # The rows that need the guards, which these tests run without.
-OF_GUARDS = {what for what in BUDGETS if what.startswith(("agent-hooks run", "guards'", "building", "    and a shell"))}
+PREFIXES = ("agent-hooks run", "guards'", "building", "    and a shell", "through the resident process")
+OF_GUARDS = {what for what in BUDGETS if what.startswith(PREFIXES)}
 
 
 @pytest.fixture(scope="module")
@@ -89,3 +94,8 @@ def test_a_step_of_the_runtime_is_measured_whether_or_not_there_is_something_to_
         assert (row["theirs"] is None) == (row["ratio"] is None)
     if compared[0]["theirs"] is None:
         assert "pip install agent-framework-core" in printed
+
+
+def test_where_the_time_of_a_decision_goes_is_printed(quick_run):
+    stages = quick_run[0].partition("A decision that the guards allow:\n")[2].splitlines()
+    assert [line.split(" ms  ")[1] for line in stages[:2]] == ["the interpreter", "launcher, payload and plan"]

@@ -12,7 +12,8 @@ from agent_hooks import HookContext, ToolCall
 from agent_hooks.formats.claude.event_names import ANY_TYPE, EVENTS
 from agent_hooks.formats.claude.fields import ALL_FIELDS
 from agent_hooks.formats.entry import HookEntry
-from agent_hooks.handlers.command import CommandConfig, CommandHandler
+from agent_hooks.handlers.command import CommandHandler
+from agent_hooks.handlers.command_config import CommandConfig
 from agent_hooks.handlers.payload import payload_of
 from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables, words_of_files

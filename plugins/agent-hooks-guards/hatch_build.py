@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from importlib.util import module_from_spec, spec_from_file_location
+import sys
+from importlib import import_module
 from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -21,7 +23,7 @@ class TablesHook(BuildHookInterface[Any]):
             return
         self._temporary = TemporaryDirectory()
         source = os.path.join(self.root, "src")
-        tables = _load_module(os.path.join(source, PACKAGE, "model", "tables.py"))
+        tables = _load_tables(source)
         for number, (folder, _, names) in enumerate(os.walk(os.path.join(source, PACKAGE))):
             if any(name.endswith(".toml") for name in names):
                 copy = os.path.join(self._temporary.name, f"{number}.marshal")
@@ -37,11 +39,13 @@ class TablesHook(BuildHookInterface[Any]):
             self._temporary.cleanup()
 
 
-def _load_module(path: str) -> Any:
-    """Load one module of the package by its path: the package itself needs more than a build has."""
-    spec = spec_from_file_location("tables", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def _load_tables(source: str) -> Any:
+    """Load the module that packs tables, without the package around it, which needs more than a build has."""
+    package = ModuleType(PACKAGE)
+    package.__path__ = [os.path.join(source, PACKAGE)]
+    sys.modules[PACKAGE] = package
+    try:
+        import_module(f"{PACKAGE}.model.packing")
+        return import_module(f"{PACKAGE}.model.tables")
+    finally:
+        del sys.modules[PACKAGE]

@@ -176,9 +176,8 @@ def __getattr__(name: str) -> object:
     module = _HOME_OF.get(name)
     if module is None:
         raise AttributeError(f"module 'agent_hooks' has no attribute {name!r}")
-    from importlib import import_module
-
-    found = globals()[name] = getattr(import_module(f"agent_hooks.{module}"), name)
+    __import__(f"agent_hooks.{module}")  # not by `importlib`, which imports warnings
+    found = globals()[name] = getattr(sys.modules[f"agent_hooks.{module}"], name)
     return found
 
 

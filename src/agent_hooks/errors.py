@@ -156,6 +156,11 @@ class StopRunError(RunError):
         self.context = context
 
 
+def described(error: BaseException) -> str:
+    """Return an error in one sentence."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
 def traceback_of(error: BaseException) -> str:
     """Return where an error and its causes were raised, without their messages: those may hold values of an event."""
     from traceback import format_tb

@@ -9,6 +9,7 @@ closed gate let something pass, or something was left behind. Linux only: it loo
 from __future__ import annotations
 
 import fcntl
+import gc
 import logging
 import os
 import resource
@@ -341,6 +342,7 @@ def _word(outcome: HookOutcome, *, is_counted: bool) -> str:
 
 
 def _held() -> tuple[int, int]:
+    gc.collect()  # what only waits to be collected is held by nobody
     return len(os.listdir("/proc/self/fd")), threading.active_count()
 
 
@@ -361,9 +363,9 @@ def _left_behind(before: tuple[int, int], folder: Path) -> Iterator[str]:
     with suppress(ChildProcessError):
         yield "a zombie" if os.waitpid(-1, os.WNOHANG)[0] else "a child"
     descriptors, threads = (now - then for now, then in zip(_held(), before, strict=True))
-    if descriptors:
+    if descriptors > 0:
         yield f"{descriptors} descriptors"
-    if threads:
+    if threads > 0:
         yield f"{threads} threads"
 
 

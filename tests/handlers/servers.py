@@ -8,7 +8,8 @@ import threading
 from typing import TYPE_CHECKING
 
 from agent_hooks.formats.entry import HookEntry, Permits
-from agent_hooks.handlers.http import HttpConfig, HttpHandler
+from agent_hooks.handlers.http import HttpHandler
+from agent_hooks.handlers.http_config import HttpConfig
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
 

@@ -16,7 +16,8 @@ from pydantic import ValidationError
 
 from agent_hooks.errors import HandlerError, RegistrationError, TrustError
 from agent_hooks.formats.entry import HookEntry, Permits
-from agent_hooks.handlers.command import CommandConfig, CommandHandler
+from agent_hooks.handlers.command import CommandHandler
+from agent_hooks.handlers.command_config import CommandConfig
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall

@@ -118,7 +118,8 @@ PROGRAM = """
 import os, sys
 from agent_hooks.model.events import HookEvent
 from agent_hooks.formats.entry import HookEntry
-from agent_hooks.handlers.http import HttpConfig, HttpHandler
+from agent_hooks.handlers.http import HttpHandler
+from agent_hooks.handlers.http_config import HttpConfig
 from agent_hooks.testing import make_context
 
 config = {"url": sys.argv[1]}

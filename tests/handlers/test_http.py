@@ -21,7 +21,7 @@ from pydantic import ValidationError
 from agent_hooks import HookManager, HookPolicy
 from agent_hooks.errors import HandlerError, InvalidOutcomeError, RegistrationError
 from agent_hooks.formats.entry import HookEntry, Permits
-from agent_hooks.handlers.http import HttpConfig
+from agent_hooks.handlers.http_config import HttpConfig
 from agent_hooks.handlers.registering import register_entries
 from handlers.servers import DENY, answering, entry_of, hook_of, over_tls, sending, silent, to, tool_call
 

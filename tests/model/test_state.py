@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from agent_hooks import AgentState, ErrorInfo, Message, Step, StopReason, StopSignal, ToolCall, ToolExecution, Usage
@@ -131,3 +135,50 @@ def test_every_change_of_a_state_is_a_copy():
 
 def test_steps_are_counted():
     assert AgentState(steps=(Step(), Step(index=1))).step_count == 2
+
+
+def _said(text: str) -> Message:
+    return Message(role="user", content=text)
+
+
+def test_a_state_is_not_changed_by_what_is_added_to_another_that_grew_from_it() -> None:
+    base = AgentState().with_messages(_said("a"), _said("b"))
+    left = base.with_messages(_said("left"))
+    right = base.with_messages(_said("right")).with_messages(_said("further"))
+    texts = [[message.content for message in state.messages] for state in (base, left, right)]
+    assert texts == [["a", "b"], ["a", "b", "left"], ["a", "b", "right", "further"]]
+    assert len(base.messages) == 2
+
+
+def test_adding_a_message_or_a_step_copies_none_of_those_before() -> None:
+    before = AgentState(messages=(_said("a"),)).with_messages(_said("b")).with_step(Step())
+    after = before.with_messages(_said("c")).with_step(Step(index=1))
+    for name in ("messages", "steps"):
+        assert after._fields[name]._items is before._fields[name]._items
+
+
+def test_messages_and_steps_that_grew_are_tuples_to_whoever_reads_them() -> None:
+    grown = AgentState().with_messages(_said("a")).with_messages(_said("b")).with_step(Step())
+    made = AgentState(messages=(_said("a"), _said("b")), steps=(Step(),), current_step=None)
+    assert [type(grown.messages), type(grown.steps)] == [tuple, tuple]
+    assert grown.messages is grown.messages
+    assert grown == made
+    assert made == grown
+    assert grown != made.with_messages(_said("c"))
+    assert repr(grown.replace(current_step=None)) == repr(made)
+    assert AgentState.from_dict(grown.as_dict()) == pickle.loads(pickle.dumps(grown)) == copy.copy(grown) == made
+    assert grown.replace(messages=grown.messages[:1]).messages == (_said("a"),)
+
+
+def test_the_last_step_is_none_before_the_first() -> None:
+    assert AgentState().last_step is None
+    assert AgentState(steps=(Step(), Step(index=1))).last_step == Step(index=1)
+    assert AgentState().with_step(Step(index=2)).last_step == Step(index=2)
+
+
+def test_threads_that_add_to_one_state_each_keep_their_own() -> None:
+    base = AgentState().with_messages(_said("a"))
+    with ThreadPoolExecutor(8) as pool:
+        states = list(pool.map(lambda number: base.with_messages(_said(str(number))), range(500)))
+    assert [state.messages[1].content for state in states] == [str(number) for number in range(500)]
+    assert all(len(state.messages) == 2 for state in states)

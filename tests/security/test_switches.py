@@ -212,7 +212,7 @@ def installed(monkeypatch):
         from agent_hooks.engine.plugin_info import PluginInfo
 
         found = [(PluginInfo(name="strict", distribution="strict-rules", version="1"), load)]
-        monkeypatch.setattr("agent_hooks.engine.installed._found", lambda: found)
+        monkeypatch.setattr("agent_hooks.engine.installed.found_points", lambda: found)
 
     install()
     return install

@@ -50,20 +50,49 @@ def test_a_relative_folder_is_refused(monkeypatch, folder, variable):
 
 
 @pytest.mark.parametrize(
-    ("platform", "environment", "state", "config"),
+    ("platform", "system", "environment", "state", "config"),
     [
-        (Unix, {}, "~/.local/state/agent-hooks", "~/.config/agent-hooks"),
-        (Unix, {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c"}, "/s/agent-hooks", "/c/agent-hooks"),
-        (MacOS, {}, *["~/Library/Application Support/agent-hooks"] * 2),
-        (Windows, {}, *["/AppData/CSIDL_LOCAL_APPDATA/agent-hooks"] * 2),
+        (Unix, "linux", {}, "~/.local/state/agent-hooks", "~/.config/agent-hooks"),
+        (Unix, "linux", {"XDG_STATE_HOME": "/s", "XDG_CONFIG_HOME": "/c"}, "/s/agent-hooks", "/c/agent-hooks"),
+        (MacOS, "darwin", {}, *["~/Library/Application Support/agent-hooks"] * 2),
+        (Windows, "win32", {}, *["/AppData/CSIDL_LOCAL_APPDATA/agent-hooks"] * 2),
     ],
 )
-def test_each_platform_has_its_folders(monkeypatch, platform, environment, state, config):
+def test_each_platform_has_its_folders(monkeypatch, platform, system, environment, state, config):
+    monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(platformdirs, "PlatformDirs", platform)
     monkeypatch.setattr("platformdirs.windows.get_win_folder", "/AppData/{}".format)  # which asks Windows
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert [state_dir(), config_dir()] == [each.replace("~", "/home/someone") for each in (state, config)]
+
+
+ENVIRONMENTS = [
+    *({"HOME": home} for home in ("/h", "/h/", "/", "//h", "", "here", None)),
+    *({"XDG_CONFIG_HOME": path, "XDG_STATE_HOME": path} for path in ("/x", "/x/", "//x", "", " ", "here", "~/x")),
+    {"HOME": "", "XDG_CONFIG_HOME": "/x"},
+    {"HOME": "here", "XDG_STATE_HOME": "/x"},
+    {"ANDROID_DATA": "/data", "ANDROID_ROOT": "/system"},
+]
+
+
+@pytest.mark.parametrize(("platform", "system"), [(Unix, "linux"), (MacOS, "darwin")])
+@pytest.mark.parametrize("environment", ENVIRONMENTS, ids=repr)
+def test_a_folder_is_that_of_platformdirs_in_every_environment(monkeypatch, platform, system, environment):
+    monkeypatch.setattr(platformdirs, "PlatformDirs", platform)
+    monkeypatch.setattr(sys, "platform", system)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value) if value is not None else monkeypatch.delenv(name)
+    found, expected = [], []
+    for ours, theirs in ((state_dir, platformdirs.user_state_dir), (config_dir, platformdirs.user_config_dir)):
+        try:
+            expected.append(theirs("agent-hooks", appauthor=False))
+        except RuntimeError:
+            expected.append("")
+        found.append("")
+        with suppress(SettingsError):
+            found[-1] = ours()
+    assert found == [each if os.path.isabs(each) else "" for each in expected]
 
 
 @pytest.mark.parametrize("folder", [state_dir, config_dir])
@@ -82,6 +111,8 @@ def test_a_relative_path_of_the_xdg_variables_is_never_used(monkeypatch, folder)
 @pytest.mark.parametrize(("folder", "variable"), FOLDERS)
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, OSError])
 def test_without_a_home_folder_the_error_says_what_to_set(monkeypatch, folder, variable, error):
+    monkeypatch.setenv("HOME", "")
+
     def homeless(*_args, **_kwargs):
         raise error
 
@@ -93,6 +124,7 @@ def test_without_a_home_folder_the_error_says_what_to_set(monkeypatch, folder, v
 
 @pytest.mark.parametrize(("folder", "variable"), FOLDERS)
 def test_a_home_folder_that_is_not_absolute_is_none(monkeypatch, folder, variable):
+    monkeypatch.setenv("HOME", "here")
     for name in ("user_state_dir", "user_config_dir"):
         monkeypatch.setattr(platformdirs, name, lambda *_args, **_kwargs: "~/unknown")
     with pytest.raises(SettingsError, match=variable):
@@ -126,12 +158,13 @@ def test_on_windows_the_managed_folder_is_where_only_administrators_write(monkey
     assert managed_dir() == os.path.join(r"C:\Programs", "agent-hooks")
 
 
-def test_no_folder_is_made_and_nothing_heavy_loaded_where_the_environment_names_it(tmp_path):
+@pytest.mark.parametrize("variables", [("AGENT_HOOKS_CONFIG_DIR", "AGENT_HOOKS_STATE_DIR"), ("HOME",)])
+def test_no_folder_is_made_and_nothing_heavy_loaded_in_a_usual_environment(tmp_path, variables):
     code = (
         "import sys; from agent_hooks.system.folders import config_dir, managed_dir, state_dir\n"
         "config_dir(), managed_dir(), state_dir(); print('platformdirs' in sys.modules)"
     )
-    environment = {**os.environ, "AGENT_HOOKS_CONFIG_DIR": f"{tmp_path}/c", "AGENT_HOOKS_STATE_DIR": f"{tmp_path}/s"}
+    environment = {**os.environ, **{name: f"{tmp_path}/{name}" for name in variables}}
     said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert said.stdout == "False\n"
     assert [*tmp_path.iterdir()] == []

@@ -68,9 +68,19 @@ def commands() -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run_command(arguments: tuple[str, ...]) -> None:
     """Answer one event of a coding agent: the command for its hook settings."""
+    from .quick import start
     from .run import run
 
-    run(list(arguments))
+    run(list(arguments), start(list(arguments)))
+
+
+@commands.command("serve", context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def serve_command(arguments: tuple[str, ...]) -> None:
+    """Answer the events of coding agents in a process that stays, which saves time."""
+    from .serve import command
+
+    command(list(arguments))
 
 
 @commands.command("demo")

@@ -19,10 +19,11 @@ from agent_hooks.system.folders import claude_dir, read_regular
 from agent_hooks.system.strict_json import read_json
 from agent_hooks.trust.discovery import MAX_BYTES
 from agent_hooks.trust.project_files import CLAUDE
-from agent_hooks_core import foreign_distributions, warning_about
+from agent_hooks_repair import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
 from .listings import is_installed, remedy_for, settings_of
+from .resident import STATUS, ask_for
 from .terminal import apart, line_printer, print_json, prints_elsewhere
 
 TYPE_CHECKING = False
@@ -89,10 +90,19 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     active = sum(hook.plugin in counted for hook in manager.describe()) if manager is not None else 0
     if as_json:
         listed = [{**each.as_dict(), "id": each.id, "is_ignored": _is_ignored(each, loader)} for each in findings]
-        print_json({"hooks": active, "settings": settings, "findings": listed})
+        running = _resident()
+        print_json(
+            {"hooks": active, "settings": settings, **({"resident": running} if running else {}), "findings": listed}
+        )
     else:
         _print(findings, loader, active, settings)
     return int(any(not _is_ignored(finding, loader) for finding in findings))
+
+
+def _resident() -> str:
+    """Return the state of the resident process, an empty string if there is none."""
+    answer = ask_for(STATUS)
+    return answer[1].decode("utf-8", "replace") if answer and len(answer) > 1 else ""
 
 
 def _finding(kind: str, message: str, remedy: str, **facts: Any) -> ConfigFinding:
@@ -276,6 +286,8 @@ def _print(
     for source in loader.projects:
         line(f"{source.project.root}: {_STATUS_TEXTS[source.standing.status]}")
     line(f"{active} hook{'' if active == 1 else 's'} active.")
+    if resident := _resident():
+        line(f"A resident process answers the events: {resident}.")
     for name, origins in settings.items():
         line(f"The plugin {name} has settings from {', '.join(origins)}.")
     for finding in findings:

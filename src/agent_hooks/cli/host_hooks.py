@@ -7,41 +7,74 @@ cap of its own on rounds; without one, a hook that always continues never lets t
 
 from __future__ import annotations
 
-from agent_hooks.engine.markers import hookimpl
+from agent_hooks.engine.markers import HookOptions
+from agent_hooks.engine.plan import Hook
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Generator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+    from typing import Any
 
     from agent_hooks.engine.hooks import Ask, Hooks
-    from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.registry import HookRegistry
     from agent_hooks.model.context import HookContext
     from agent_hooks.wire import Host
 
 
-def add_host_hooks(manager: HookManager, host: Host, ctx: HookContext, ask: Ask) -> None:
-    """Register those that ``ctx`` needs, if any hook is installed."""
+# The name of the plugin that these are hooks of.
+LIMITS = "agent-hooks run"
+# After every hook that was registered.
+_LAST = 2**31
+# Seconds for all hooks on a subagent together; each has its own timeout, and the command answers before.
+_SUBAGENT_SECONDS = 600.0
+
+
+def add_host_hooks(manager: HookRegistry, host: Host, ctx: HookContext, ask: Ask) -> None:
+    """Insert those that ``ctx`` needs, if any hook is installed."""
     if ctx.event is not HookEvent.BEFORE_TOOL_USE or ctx.tool_call is None:
         return
     hooks = manager.hooks(ask=ask)
     starts_subagent = ctx.tool_call.kind == "subagent" and hooks.listens(HookEvent.BEFORE_SUBAGENT)
     if starts_subagent or hooks.listens(ctx.event):
-        manager.register(HostLimits(host), "agent-hooks run", source="user")
+        manager.insert(_wrapper("agent_hooks.host_limits", HostLimits(host).limit, "user", manager))
     if starts_subagent:
-        manager.register(SubagentGate(host, hooks), "agent-hooks run: subagent", source="managed")
+        gate = SubagentGate(host, hooks)
+        manager.insert(_wrapper("agent_hooks.before_subagent", gate.ask, "managed", manager, _SUBAGENT_SECONDS))
+
+
+def _wrapper(
+    name: str, function: Callable[..., Any], source: str, manager: HookRegistry, timeout: float | None = None
+) -> Hook:
+    """Return an outermost wrapper of tool calls; ``timeout`` for an async one."""
+    policy = manager.policy_of(source)
+    return Hook(
+        HookEvent.BEFORE_TOOL_USE,
+        function,
+        ("ctx",),
+        HookOptions(wrapper=True, tryfirst=True, timeout=timeout, name=name),
+        name=name,
+        plugin_name=LIMITS,
+        source=source,
+        scope=None,
+        order=(_LAST, int(timeout is not None)),
+        is_async=timeout is not None,
+        match=None,
+        shadow=policy.shadow,
+        default_timeout=policy.timeout,
+        managed_policy=policy if source == "managed" else None,
+    )
 
 
 class HostLimits:
-    """Asks about, or denies, new arguments that the host would not apply as they are. The outermost wrapper."""
+    """Asks about, or denies, new arguments that the host would not apply as they are."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
-    @hookimpl(wrapper=True, tryfirst=True, name="agent_hooks.host_limits")
-    def before_tool_use(self, ctx: HookContext) -> Generator[None, HookOutcome, HookOutcome | None]:
+    def limit(self, ctx: HookContext) -> Generator[None, HookOutcome, HookOutcome | None]:
         """Return the outcome that the host applies, if that is stricter."""
         outcome = yield
         return self._host.limited(outcome, ctx)
@@ -54,9 +87,7 @@ class SubagentGate:
         self._host = host
         self._hooks = hooks
 
-    # The timeout of all its hooks together; each has its own, and the command answers before.
-    @hookimpl(wrapper=True, tryfirst=True, timeout=600.0, name="agent_hooks.before_subagent")
-    async def before_tool_use(self, ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
+    async def ask(self, ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
         """Return the hooks' objection to the subagent that the call would start."""
         outcome = yield None
         if outcome.decision.is_blocking:

@@ -14,7 +14,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.plugin_settings import plugin_tables
 from agent_hooks.system.visible import visible
-from agent_hooks_core import foreign_distributions, warning_about
+from agent_hooks_repair import foreign_distributions, warning_about
 
 from .terminal import apart, line_printer, print_json, print_table, prints_elsewhere
 

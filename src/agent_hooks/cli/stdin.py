@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 MAX_BYTES = 64 * 1024 * 1024
 
 
-def read_all(descriptor: int, deadline: float) -> bytes:
-    """Return all of ``descriptor``. Raises ``WireError`` after ``deadline`` (monotonic), and above 64 MiB."""
-    parts: list[bytes] = []
-    size = 0
+def read_all(descriptor: int, deadline: float, parts: list[bytes]) -> bytes:
+    """Return all of ``descriptor``, after the ``parts`` that were read before, which grow meanwhile.
+
+    Raises ``WireError`` after ``deadline`` (monotonic), and above 64 MiB.
+    """
+    size = sum(map(len, parts))
     poll = select.poll() if hasattr(select, "poll") else None
     if poll is not None:
         poll.register(descriptor, select.POLLIN)

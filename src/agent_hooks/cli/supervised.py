@@ -7,27 +7,29 @@ host's streams, a clock and its signals, and answers exactly once.
 
 from __future__ import annotations
 
-import json
 import mmap
 import os
-import signal
-import struct
 import sys
-from contextlib import suppress
 from time import monotonic
 
+from agent_hooks.system.quick_json import dumps, loads
 from agent_hooks.wire.answer import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable
     from typing import NoReturn
 
     Send = Callable[[Answer], None]
     Work = Callable[[Send, "Marks"], None]
+else:
+    import _signal as signal  # `signal` imports enum
 
-# The signals that ask a process to end: from a host, from a terminal that is closed, from a limit on computing time.
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU") if hasattr(signal, name))
+# The signals that ask a process to end, by number: from a host, from a terminal that is closed, from a limit on
+# computing time.
+_NAMES = ("SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU")
+ENDING = {int(getattr(signal, name)): name for name in _NAMES if hasattr(signal, name)}
 MAX_NOISE = 64 * 1024
 # How often to check whether the child has ended: a process that it started may hold its pipes open.
 _LOOK_SECONDS = 0.1
@@ -49,25 +51,27 @@ class NoAnswerError(Exception):
 class Marks:
     """The last report of the hooks' process, in memory that it shares with this one."""
 
-    _LAYOUT = struct.Struct("d1000s")
+    _LENGTH = 1000
 
     def __init__(self) -> None:
-        self._shared = mmap.mmap(-1, self._LAYOUT.size)
+        shared = memoryview(mmap.mmap(-1, 8 + self._LENGTH))
+        self._end = shared[:8].cast("d")
+        self._name = shared[8:]
         self.mark("", float("inf"))
 
     def mark(self, name: str, end: float) -> None:
         """Report the next activity and its deadline, as a ``time.monotonic()``."""
-        self._LAYOUT.pack_into(self._shared, 0, end, name.replace("\n", " ").encode("utf-8", "replace"))
+        text = name.replace("\n", " ").encode("utf-8", "replace")
+        self._end[0] = end
+        self._name[:] = text[: self._LENGTH].ljust(self._LENGTH, b"\0")
 
     def name(self) -> str:
         """Return the name of the last activity, empty if there is none."""
-        name: bytes = self._LAYOUT.unpack_from(self._shared)[1]
-        return name.rstrip(b"\0").decode("utf-8", "replace")
+        return bytes(self._name).rstrip(b"\0").decode("utf-8", "replace")
 
     def is_stalled(self) -> bool:
         """Whether the last activity is overdue."""
-        end: float = self._LAYOUT.unpack_from(self._shared)[0]
-        return monotonic() >= end + _STALLED_SECONDS
+        return monotonic() >= self._end[0] + _STALLED_SECONDS
 
 
 def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) -> tuple[Answer, bytes]:
@@ -116,7 +120,7 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
         child.kill()
         if guard is not None:
             os.kill(guard, 9)
-    stdout, stderr, exit_code = json.loads(sent.partition(b"\n")[0])
+    stdout, stderr, exit_code = loads(sent.partition(b"\n")[0].decode())
     return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
 
 
@@ -168,8 +172,10 @@ class _Child:
         """Kill the group of the child, and the commands of hooks, which have groups of their own."""
         from agent_hooks.handlers.escaped import end_all
 
-        with suppress(ProcessLookupError, PermissionError):  # no process of it is left
+        try:  # noqa: SIM105 - contextlib imports collections
             os.killpg(self.pid, 9)
+        except (ProcessLookupError, PermissionError):  # no process of it is left
+            pass
         end_all(self._token)
 
 
@@ -212,7 +218,7 @@ def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from
 
         def send(answer: Answer) -> None:
             _flush()
-            rest = (json.dumps([answer.stdout, answer.stderr, answer.exit_code]) + "\n").encode()
+            rest = (dumps([answer.stdout, answer.stderr, answer.exit_code]) + "\n").encode()
             while rest:
                 rest = rest[os.write(answers, rest) :]
 
@@ -251,9 +257,11 @@ def _in_thread(work: Work, deadline: float) -> Answer:
 
     thread = Thread(target=run_work, daemon=True, name="agent_hooks run")
     thread.start()
-    with suppress(Empty):
+    try:
         answer = answers.get(timeout=max(0.0, deadline - monotonic()))
-        if answer is not None:
-            thread.join(max(0.0, min(deadline - monotonic(), AFTER_ANSWER_SECONDS)))
-            return answer
-    raise NoAnswerError(f"the hooks {TOO_LATE}")
+    except Empty:
+        answer = None
+    if answer is None:
+        raise NoAnswerError(f"the hooks {TOO_LATE}")
+    thread.join(max(0.0, min(deadline - monotonic(), AFTER_ANSWER_SECONDS)))
+    return answer

@@ -8,8 +8,6 @@ interrupt, such as a regular expression, is killed by the parent, which gets the
 from __future__ import annotations
 
 import os
-import signal
-from contextlib import contextmanager
 from time import monotonic
 
 from agent_hooks.errors import HookTimeoutError
@@ -17,13 +15,16 @@ from agent_hooks.model.events import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import signal
+    from collections.abc import Callable
     from typing import Any
 
-    from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
+    from agent_hooks.engine.registry import HookRegistry
 
     Mark = Callable[[str, float], None]
+else:
+    import _signal as signal  # `signal` imports enum
 
 # The share of the remaining time that is kept for the answer, and its maximum in seconds.
 _SHARE_FOR_ANSWER = 5
@@ -44,19 +45,19 @@ class TimeLimits:
         self._limit = 0.0
         self._is_running = False
 
-    @contextmanager
-    def loading(self) -> Iterator[None]:
+    def loading(self) -> _Limited:
         """Let no plugin or ``hookconf.py`` take longer than 60 seconds to be imported: it fails like a broken one."""
-        if not hasattr(os, "fork"):
-            yield
-            return
-        signal.signal(signal.SIGALRM, self._interrupt)
-        self._limit = max(min(_LOADING_SECONDS, self._end - monotonic()), 0.01)
-        self._is_running = True
-        signal.setitimer(signal.ITIMER_REAL, self._limit, self._limit)
-        try:
-            yield
-        finally:
+        return _Limited(self._start_loading, self._end_loading)
+
+    def _start_loading(self) -> None:
+        if hasattr(os, "fork"):
+            signal.signal(signal.SIGALRM, self._interrupt)
+            self._limit = max(min(_LOADING_SECONDS, self._end - monotonic()), 0.01)
+            self._is_running = True
+            signal.setitimer(signal.ITIMER_REAL, self._limit, self._limit)
+
+    def _end_loading(self) -> None:
+        if hasattr(os, "fork"):
             self._is_running = False
             signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -64,7 +65,7 @@ class TimeLimits:
         """Report the import that starts and its deadline; an empty string at the end of loading."""
         self._mark(activity, min(monotonic() + _LOADING_SECONDS, self._end) if activity else float("inf"))
 
-    def apply(self, manager: HookManager, event: HookEvent) -> None:
+    def apply(self, manager: HookRegistry, event: HookEvent) -> None:
         """Hold the hooks of ``event``, and of the events that it can lead to, to their limits."""
         if not hasattr(os, "fork"):
             return
@@ -119,6 +120,20 @@ class TimeLimits:
                 f"no answer within {self._limit:.3g} s. Make it faster, or give it and the command of the host a "
                 "longer timeout."
             )
+
+
+class _Limited:
+    """A block of code, with functions to call before and after it."""
+
+    def __init__(self, start: Callable[[], None], end: Callable[[], None]) -> None:
+        self._start = start
+        self._end = end
+
+    def __enter__(self) -> None:
+        self._start()
+
+    def __exit__(self, *_error: object) -> None:
+        self._end()
 
 
 class _Steps:

@@ -23,7 +23,7 @@ from agent_hooks.model.outcome import (
 )
 from agent_hooks.model.policy import USER_RANK
 from agent_hooks.model.state import AgentState, Message, StopSignal
-from agent_hooks.model.values import freeze, new_value
+from agent_hooks.model.values import freeze, joined, new_value
 
 from .calling import describe_failure
 from .matchers import WEAKLY
@@ -51,7 +51,7 @@ class Answers:
         self.event = chain.event
         self.policy = chain.policy
         self.view = view
-        self.start = self.ctx = self._in_lane = ctx
+        self.start = self.ctx = ctx
         self.findings: list[Finding] = []
         self.shadowed: list[Shadowed] = []
         self.changed_by: list[Hook] = []
@@ -89,19 +89,13 @@ class Answers:
         """The keys of the hooks that were called about this operation so far."""
         return self.called_before | {hook.key for hook in self._called}
 
-    def is_called(self, hook: Hook) -> None:
-        """Remember that the hook has been called: the next time it is rechecking."""
-        self._called.add(hook)
-
-    def heard_in_lane(self, hook: Hook, rewritten: HookContext | None) -> None:
-        """Record the answer that a fast lane got from the hook, and its rewrite."""
-        self._called.add(hook)
-        if self.event.subject is None:
-            return
-        if rewritten is not None:
-            self.changed_by.append(hook)
-            self._in_lane = rewritten
-        self._answered[hook] = (self._in_lane.subject, PROCEED)
+    def take(self, ctx: HookContext, answered: dict[Hook, Any], changed_by: list[Hook]) -> None:
+        """Go on from ``ctx``, as a fast lane left it: the hooks it called, by the subjects they had no objection to."""
+        self.ctx = ctx
+        self.changed_by = changed_by
+        self._called.update(answered)
+        if self.event.subject is not None:
+            self._answered = {hook: (subject, PROCEED) for hook, subject in answered.items()}
 
     # -- reading one answer ------------------------------------------------------------------------------------------
 
@@ -370,18 +364,23 @@ class Answers:
 
 def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str) -> HookContext:
     """Return the context as the next hook must find it, after ``hook_name`` gave ``outcome``."""
-    fields = ctx._fields
-    new = fields.copy()
+    fields, brought = ctx._fields, outcome._fields
+    folded = new_value(HookContext)
+    folded._fields = new = fields.copy()
     new["previous"] = (fields.get("previous"), hook_name, outcome)
     new["updated_at"] = time()
-    for name, value in outcome._fields.items():
-        if name == "context" and isinstance(value, str):
-            before = fields.get("context")
-            new[name] = f"{before}{separator}{value}" if before else value
-        elif name == "metadata" and isinstance(value, dict):
-            new[name] = freeze({**fields.get(name, {}), **value})
-        elif name == "state" and isinstance(value, AgentState):
+    for name in brought:
+        value = brought[name]
+        kind = type(value)
+        if name == "context" and (kind is str or isinstance(value, str)):
+            new[name] = f"{fields[name]}{separator}{value}" if fields.get(name) else value
+        elif name == "metadata" and (kind is dict or isinstance(value, dict)):
+            new[name] = joined(fields[name], value) if name in fields else freeze(value)
+        elif name == "state" and (kind is AgentState or isinstance(value, AgentState)):
             new[name] = value
+        elif name == "tool_args" and "tool_call" in fields:
+            if not same(value, ctx.tool_args):
+                new["tool_call"] = fields["tool_call"].with_args(value)
         elif name in SUBJECTS:
             if not same(value, ctx.get(name)):
                 new.update(ctx.subject_change(name, freeze(value)))
@@ -389,8 +388,6 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
             new[name] = (*getattr(ctx, name), *value)
         elif name in BRINGS:
             raise InvalidOutcomeError(f"its {name} is {value!r}, and that is not what {name} must be.")
-    folded = new_value(HookContext)
-    folded._fields = new
     return folded
 
 

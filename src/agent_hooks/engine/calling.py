@@ -50,7 +50,7 @@ async def complete(coroutine: Any, timeout: float | None, *, sync: bool) -> Any:
     if sync:
         coroutine.close()
         raise HookMisuseError(WAITS)
-    return await go_on(coroutine, result, timeout)
+    return await _within(timeout or 0.0, Rest(coroutine, result))
 
 
 def in_event_loop() -> bool:
@@ -79,50 +79,127 @@ def begin(coroutine: Any) -> tuple[bool, Any]:
         return True, done.value
 
 
-def go_on(coroutine: Any, waiting_for: Any, timeout: float | None) -> Coroutine[Any, Any, Any]:
-    """Return the rest of a coroutine that waits for something, for at most ``timeout`` seconds."""
-    return _within(timeout, _Rest(coroutine, waiting_for))
+class TimeLimit:
+    """The limit, in ``seconds``, of one hook that has begun to wait; to be made in its task, and stopped after it."""
+
+    __slots__ = ("cancelled", "has_expired", "seconds", "task", "timer")
+
+    def __init__(self, seconds: float) -> None:
+        import asyncio
+
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("A hook with a time limit must run in a task.")
+        self.seconds = seconds
+        self.task = task
+        self.cancelled = task.cancelling()
+        self.has_expired = False
+        self.timer = asyncio.get_running_loop().call_later(seconds, self._expire)
+
+    def _expire(self) -> None:
+        self.has_expired = True
+        self.task.cancel()
+
+    def stop(self) -> None:
+        """Stop the timer."""
+        self.timer.cancel()
+
+    def check_answer(self) -> None:
+        """Raise ``CancelledError`` if the hook was cancelled, and answered all the same."""
+        import asyncio
+
+        if self.has_expired or self.task.cancelling() > self.cancelled:
+            raise asyncio.CancelledError
+
+    def ended(self, error: BaseException) -> BaseException:
+        """Return the error that counts, after the hook ended with ``error``. The caller's cancellation stands."""
+        import asyncio
+
+        if not self.has_expired:
+            return error
+        self.has_expired = False
+        is_own = self.task.uncancel() <= self.cancelled
+        is_late = is_own and isinstance(error, asyncio.CancelledError)
+        return HookTimeoutError(f"no answer after {self.seconds:g} s.") if is_late else error
 
 
-class _Rest:
+class LaneTimer:
+    """The time limit of the hook that a fast lane waits for. The lane finds it in ``interrupted`` after the hook was
+    cancelled, by the timer or by the caller.
+    """
+
+    def __init__(self, lane: Coroutine[Any, Any, Any], interrupted: list[TimeLimit]) -> None:
+        self.lane: Any = lane
+        self.interrupted = interrupted
+        self.hook: Hook | None = None
+        self.limit: TimeLimit | None = None
+
+    def wait(self) -> None:
+        """Start the limit of the hook at work, if it has one and waits for the first time."""
+        hook = self.lane.cr_frame.f_locals["hook"]  # the lane keeps no account of it, which would take time
+        if hook is self.hook:
+            return
+        self.stop()
+        self.interrupted.clear()
+        self.hook, self.limit = hook, None
+        if hook is not None and hook.timeout is not None:
+            self.limit = TimeLimit(hook.timeout)
+
+    def interrupt(self) -> None:
+        """Let the lane know that its hook is about to be thrown an error."""
+        if self.limit is not None and not self.interrupted:
+            self.interrupted.append(self.limit)
+
+    def stop(self) -> None:
+        """Stop the limit of the last hook."""
+        if self.limit is not None:
+            self.limit.stop()
+
+
+class Rest:
     """The rest of a coroutine that has already been started and waits for something."""
 
-    def __init__(self, coroutine: Any, waiting_for: Any) -> None:
+    def __init__(self, coroutine: Any, waiting_for: Any, timer: LaneTimer | None = None) -> None:
         self.coroutine = coroutine
         self.waiting_for = waiting_for
+        self.timer = timer
 
     def __await__(self) -> Generator[Any, Any, Any]:
-        coroutine, waiting_for = self.coroutine, self.waiting_for
-        while True:
-            try:
-                value = yield waiting_for
-            except BaseException as error:
-                resume, value = coroutine.throw, error
-            else:
-                resume = coroutine.send
-            try:
-                waiting_for = resume(value)
-            except StopIteration as done:
-                return done.value
+        coroutine, waiting_for, timer = self.coroutine, self.waiting_for, self.timer
+        try:
+            while True:
+                try:
+                    if timer is not None:
+                        timer.wait()
+                    value = yield waiting_for
+                except BaseException as error:
+                    if timer is not None:
+                        timer.interrupt()
+                    resume, value = coroutine.throw, error
+                else:
+                    resume = coroutine.send
+                try:
+                    waiting_for = resume(value)
+                except StopIteration as done:
+                    return done.value
+        finally:
+            if timer is not None:
+                timer.stop()
 
 
-async def _within(timeout: float | None, awaitable: Any) -> Any:
-    import asyncio
-
-    task = asyncio.current_task()
-    cancelled = task.cancelling() if task is not None else 0
-    timer = asyncio.timeout(timeout)
+async def _within(timeout: float, awaitable: Any) -> Any:
+    limit = TimeLimit(timeout)
     try:
-        async with timer:
-            result = await awaitable
-    except TimeoutError:
-        if not timer.expired():
+        result = await awaitable
+        # A hook may catch its cancellation: an answer that comes too late is dropped.
+        limit.check_answer()
+    except BaseException as error:
+        counting = limit.ended(error)
+        if counting is error:
             raise
-    # A hook may catch its cancellation: an answer that comes too late is dropped, and the caller's cancellation stands.
-    if timer.expired():
-        raise HookTimeoutError(f"no answer after {timeout:g} s.")
-    if task is not None and task.cancelling() > cancelled:
-        raise asyncio.CancelledError
+        raise counting from error
+    finally:
+        limit.stop()
     return result
 
 

@@ -12,6 +12,7 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import find_event
 
 from . import hookspecs
+from .plan import caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,8 @@ OWN_HOOKS = frozenset(name for name in vars(hookspecs) if name.startswith("agent
 # A function of this name that is not marked was surely meant to be a hook.
 _TELLING = ("before_", "after_", "on_")
 
+# The attribute of a hook made by ``as_hook`` with the function that it calls.
+ACTION = "agent_hooks_action"
 # How alike an argument must be to one that is offered (difflib's ratio) to be a slip of it.
 _SLIP = 0.8
 
@@ -109,6 +112,8 @@ def _not_offered(what: str, argument: str, event: str, known: tuple[str, ...]) -
 
 def call_own(plugin: Any, name: str, manager: HookManager) -> None:
     """Call one of the framework's own hooks of one plugin, if it has it."""
+    if not (hasattr(type(plugin), name) or name in getattr(plugin, "__dict__", ())):
+        return  # as pluggy would find out after a much longer look
     if manager.parse_hookimpl_opts(plugin, name) is not None:
         function = getattr(plugin, name)
         function(*[manager for _ in signature(function).parameters])
@@ -143,17 +148,16 @@ def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> 
         if name not in known:
             raise RegistrationError(_not_offered(f"The action {called}", name, "the event", known))
 
-    def arguments(ctx: HookContext) -> list[Any]:
-        return [ctx if name == "ctx" else getattr(ctx, name) for name in wanted]
-
+    call = caller(action, tuple(wanted))
     if iscoroutinefunction(action) or iscoroutinefunction(getattr(action, "__call__", None)):  # noqa: B004 - its signature is meant
 
         async def async_hook(ctx: HookContext) -> Any:
-            return await action(*arguments(ctx))
+            return await call(ctx)
 
         return async_hook
 
     def hook(ctx: HookContext) -> Any:
-        return action(*arguments(ctx))
+        return call(ctx)
 
+    setattr(hook, ACTION, action)
     return hook

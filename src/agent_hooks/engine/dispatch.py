@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .plan import Chain, Hook, Row
     from .suspension import Given, Key, Suspension
 
-    Rewrites = Sequence[tuple[Hook, HookContext]]
+    Rewrites = tuple[tuple[Hook, Any], ...]
     Outcomes = list[tuple[Hook, HookOutcome]]
 
 UNASKED = "This needs approval, and nobody could be asked. Go on without it, or say what to approve."
@@ -33,40 +33,59 @@ class Handover:
     """Where a fast lane stopped: the context so far, and the hook it stopped at with its answer or error.
 
     Without a hook the lane either ran to the end (``is_done``) or never began. ``rows``: the hooks that could meet the
-    tool, without those of ``unmet``, whose match said no. ``rewrites``: the hooks that brought a new subject, each with
-    the context as it left it.
+    tool, those of ``unmet``, whose match said no, among them. ``answered``: the hooks that were called, each with the
+    subject that it answered about; ``changed_by``: those that brought a new one in this ``walk``.
     """
 
-    __slots__ = ("answer", "ctx", "error", "hook", "is_done", "matched", "met", "rewrites")
+    __slots__ = ("answer", "answered", "changed_by", "ctx", "error", "hook", "is_done", "matched", "rows", "walk")
 
     def __init__(
         self,
-        ctx: HookContext,
+        start: HookContext,
+        ctx: HookContext | None = None,
         rows: Sequence[Row] = (),
         unmet: Sequence[Hook] = (),
         rewrites: Rewrites = (),
+        hook: Hook | None = None,
         *,
         is_done: bool = False,
     ) -> None:
-        self.ctx = ctx
-        self.met = {hook for hook, _ in rows}.difference(unmet)
-        self.rewrites = dict(rewrites)
+        self.ctx = ctx or start
+        self.rows = rows
+        self.hook = hook
         self.is_done = is_done
-        self.hook: Hook | None = None
+        self.walk = 1
         self.matched: Any = True
         self.answer: Any = None
         self.error: BaseException | None = None
+        rewritten = dict(rewrites)
+        self.changed_by = [*rewritten]
+        self.answered: dict[Hook, Any] = {}
+        if hook is None and not is_done:
+            return
+        subject, passed = start.subject, frozenset(unmet)
+        for other, _, _ in rows:
+            if other is hook:
+                break
+            subject = rewritten.get(other, subject)
+            if other not in passed:
+                self.answered[other] = subject
 
-    def at(self, hook: Hook | None, matched: Any, answer: Any) -> Handover:
+    def begin_walk(self) -> None:
+        """Begin another walk."""
+        self.walk += 1
+        self.changed_by = []
+
+    def stop_at(self, hook: Hook, matched: Any, answer: Any) -> Handover:
         """Say that ``hook``, matched so, gave an answer that needs judging."""
-        self.hook, self.matched, self.answer = hook, matched, answer
+        self.hook, self.matched, self.answer, self.is_done = hook, matched, answer, False
         return self
 
-    def failed_at(self, hook: Hook | None, error: BaseException) -> Handover:
+    def fail_at(self, hook: Hook | None, error: BaseException) -> Handover:
         """Record that ``hook`` raised; re-raise cancellations and interrupts."""
         if not is_failure(error):
             raise error
-        self.hook, self.error = hook, error
+        self.hook, self.error, self.is_done = hook, error, False
         return self
 
 
@@ -87,8 +106,9 @@ class Dispatch:
 
     async def run(self, lane: Handover) -> HookOutcome:
         """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
-        self.lane, self.answers.ctx = lane, lane.ctx
-        if lane.is_done and not lane.rewrites:  # each hook was asked about the final subject, and had no opinion
+        self.lane, self.walk_number = lane, lane.walk
+        self.answers.take(lane.ctx, lane.answered, lane.changed_by)
+        if lane.is_done and not lane.changed_by:  # each hook was asked about the final subject, and had no opinion
             return await self.shown(self.answers.concluded(None, PROCEED))
         started = self.tell_started()
         outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
@@ -122,9 +142,10 @@ class Dispatch:
     async def settle(self) -> HookOutcome:
         """Walk the chain until no hook changes the subject: then every hook has answered about the final one."""
         answers = self.answers
-        for number in range(1, self.chain.policy.max_rechecks + 2):
+        for number in range(self.lane.walk, self.chain.policy.max_rechecks + 2):
+            if number > self.walk_number:
+                answers.changed_by.clear()
             self.walk_number = number
-            answers.changed_by.clear()
             outcomes = await self.walk()
             self.lane = Handover(answers.ctx)
             if outcomes and outcomes[-1][1].decision in BLOCKING:
@@ -156,11 +177,7 @@ class Dispatch:
     def in_lane(self, hook: Hook) -> bool:
         """Whether the fast lane has dealt with ``hook``: it had nothing to say, or only additions."""
         lane = self.lane
-        if not lane.is_done and (lane.hook is None or lane.hook is hook):
-            return False
-        if hook in lane.met:
-            self.answers.heard_in_lane(hook, lane.rewrites.get(hook))
-        return True
+        return lane.is_done or (lane.hook is not None and lane.hook is not hook)
 
     @property
     def is_only_observed(self) -> bool:
@@ -179,7 +196,7 @@ class Dispatch:
         try:
             matched = lane.matched if lane is not None and lane.error is None else matches(hook, ctx)
             if lane is not None:
-                answers.is_called(hook)
+                ctx = answers.context_for(hook)
                 answer = await self.from_lane(lane, hook)
             elif not matched:
                 return PROCEED

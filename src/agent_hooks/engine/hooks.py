@@ -10,12 +10,12 @@ from agent_hooks.model.outcome import PROCEED, HookOutcome, read_answer
 
 from .calling import drive, in_event_loop
 from .dispatch import Dispatch, Handover
-from .lanes import run_async, run_sync
+from .lanes import run_async, run_sync, run_timed
 from .suspension import check_age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Coroutine
     from typing import Any, Literal
 
     from agent_hooks.model.context import HookContext
@@ -93,12 +93,13 @@ class Hooks:
         """Whether any live hook listens to ``event``: ask before building a context that nobody will read."""
         return self.chain(event) is not None
 
-    async def dispatch(self, ctx: HookContext) -> HookOutcome:
+    def dispatch(self, ctx: HookContext) -> Coroutine[Any, Any, HookOutcome]:
         """Dispatch ``ctx`` and return the outcome; hooks' errors never propagate. Raises ``UnknownHookError``."""
         chain = self.chain(ctx._fields["event"])
         if chain is None:
-            return PROCEED
-        return await run_async(chain, self._placed(ctx) if self.directory else ctx, self)
+            return _proceed()
+        run = run_timed if chain.has_time_limits else run_async
+        return run(chain, self._placed(ctx) if self.directory else ctx, self)
 
     def dispatch_sync(self, ctx: HookContext) -> HookOutcome:
         """Dispatch without an event loop. An async hook that really waits fails with ``HookMisuseError``."""
@@ -222,6 +223,10 @@ class Hooks:
     def tell(self, observer: str, **arguments: Any) -> None:
         """Tell the framework's own observers."""
         self.manager.tell(observer, arguments)
+
+
+async def _proceed() -> HookOutcome:
+    return PROCEED
 
 
 def _since(token: str) -> float:

@@ -44,7 +44,7 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
         names = ", ".join(sorted(by_variable))
         manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
     loaded: list[tuple[PluginInfo, Any]] = []
-    found = _found()
+    found = found_points()
     missing = (only or frozenset()) - {info.name for info, _ in found}
     if missing:
         raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
@@ -96,7 +96,7 @@ def disabled_by_variable() -> frozenset[str]:
     return frozenset(name for name in named if name)
 
 
-def _found() -> list[_Point]:
+def found_points() -> list[_Point]:
     """Return the entry points by name, each with its loader, searched for again when a folder of the path changes."""
     global _scanned  # noqa: PLW0603 - of the process, like its path
     stamps = path_stamps()

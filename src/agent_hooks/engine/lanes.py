@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from agent_hooks.model.outcome import PROCEED, HookOutcome
 
-from .answers import conclude, fold
-from .calling import drive, go_on
+from .answers import conclude, fold, same
+from .calling import LaneTimer, Rest, complete, drive
 from .dispatch import Dispatch, Handover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agent_hooks.model.context import HookContext
 
+    from .calling import TimeLimit
+    from .dispatch import Rewrites
     from .hooks import Hooks
     from .plan import Chain, Hook
 
@@ -26,78 +30,128 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     lane = None
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
-        ctx, hook, matched = start, None, True
+        ctx, hook, matched, rows = start, None, True, chain.rows
         unmet: list[Hook] = []
-        rows = chain.rows
-        rewrites: list[tuple[Hook, HookContext]] = []
+        rewrites: Rewrites = ()
         try:
             if chain.rows_of_tools is not None:
                 rows = chain.rows_for(start, chain.rows_of_tools)
-            for hook, match in rows:
+            for hook, call, match in rows:
                 if match is not None:
                     matched = match(ctx)
                     if not matched:
                         unmet.append(hook)
                         continue
-                answer = hook.call(ctx)
-                if answer is not None:
-                    if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                        before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                        if chain.subject in answer._fields and ctx.subject is not before.subject:
-                            rewrites.append((hook, ctx))
-                        continue
-                    lane = Handover(ctx, rows, unmet, rewrites).at(hook, match is None or matched, answer)
-                    break
+                answer = call(ctx)
+                if answer is None:
+                    continue
+                if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
+                    before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                    if chain.subject in answer._fields and (subject := ctx.subject) is not before.subject:
+                        rewrites += ((hook, subject),)
+                    continue
+                lane = Handover(start, ctx, rows, unmet, rewrites, hook)
+                lane.stop_at(hook, match is None or matched, answer)
+                break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, rows, unmet, rewrites, is_done=True)
+                lane = Handover(start, ctx, rows, unmet, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx, rows, unmet, rewrites).failed_at(hook, error)
-    return drive(Dispatch(chain, start, view, sync=True).run(lane or Handover(start)))
+            lane = Handover(start, ctx, rows, unmet, rewrites, hook).fail_at(hook, error)
+    return drive(finish(chain, start, view, lane or Handover(start), sync=True))
 
 
-async def run_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
-    """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task."""
-    lane = None
+async def run_timed(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Do as ``run_async`` where async hooks have time limits: no timer before one of them first waits."""
+    interrupted: list[TimeLimit] = []
+    lane = run_async(chain, start, view, interrupted)
+    try:
+        waiting_for = lane.send(None)
+    except StopIteration as done:
+        outcome: HookOutcome = done.value
+    else:
+        outcome = await Rest(lane, waiting_for, LaneTimer(lane, interrupted))
+    return outcome
+
+
+async def run_async(
+    chain: Chain, start: HookContext, view: Hooks, interrupted: Sequence[TimeLimit] = ()
+) -> HookOutcome:
+    """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task.
+
+    ``interrupted`` holds the time limit of a hook that was thrown an error while it waited.
+    """
+    lane = hook = None
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
-        ctx, hook, matched = start, None, True
+        ctx, matched, rows = start, True, chain.rows
         unmet: list[Hook] = []
-        rows = chain.rows
-        rewrites: list[tuple[Hook, HookContext]] = []
+        rewrites: Rewrites = ()
         try:
             if chain.rows_of_tools is not None:
                 rows = chain.rows_for(start, chain.rows_of_tools)
-            for hook, match in rows:
+            for hook, call, match in rows:
                 if match is not None:
                     matched = match(ctx)
                     if not matched:
                         unmet.append(hook)
                         continue
-                answer = hook.call(ctx)
+                answer = call(ctx)
                 if hook.is_async:
-                    if hook.timeout is None:
-                        answer = await answer
-                    else:  # no timer before the hook first waits
-                        try:
-                            waiting_for = answer.send(None)
-                        except StopIteration as done:
-                            answer = done.value
-                        else:
-                            answer = await go_on(answer, waiting_for, hook.timeout)
-                if answer is not None:
-                    if type(answer) is HookOutcome and answer._fields.keys() <= hook.additions:
-                        before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                        if chain.subject in answer._fields and ctx.subject is not before.subject:
-                            rewrites.append((hook, ctx))
-                        continue
-                    lane = Handover(ctx, rows, unmet, rewrites).at(hook, match is None or matched, answer)
-                    break
+                    answer = await answer
+                    if interrupted:
+                        interrupted[0].check_answer()
+                if answer is None:
+                    continue
+                if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
+                    before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
+                    if chain.subject in answer._fields and (subject := ctx.subject) is not before.subject:
+                        rewrites += ((hook, subject),)
+                    continue
+                lane = Handover(start, ctx, rows, unmet, rewrites, hook)
+                lane.stop_at(hook, match is None or matched, answer)
+                break
             else:
                 if not rewrites and not chain.observers:
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(ctx, rows, unmet, rewrites, is_done=True)
+                lane = Handover(start, ctx, rows, unmet, rewrites, is_done=True)
         except BaseException as error:
-            lane = Handover(ctx, rows, unmet, rewrites).failed_at(hook, error)
-    return await Dispatch(chain, start, view, sync=False).run(lane or Handover(start))
+            counting = interrupted[0].ended(error) if interrupted else error
+            lane = Handover(start, ctx, rows, unmet, rewrites, hook).fail_at(hook, counting)
+    hook = None  # from here on, each call has a timer of its own
+    return await finish(chain, start, view, lane or Handover(start), sync=False)
+
+
+async def finish(chain: Chain, start: HookContext, view: Hooks, lane: Handover, *, sync: bool) -> HookOutcome:
+    """Settle the outcome from where a lane stopped. If hooks changed the subject, the chain is walked again."""
+    if lane.is_done and lane.changed_by and chain.policy.max_rechecks:
+        lane = await recheck(lane, sync=sync)
+        if lane.is_done and not chain.observers:
+            return conclude(None, PROCEED, start, lane.ctx)
+    return await Dispatch(chain, start, view, sync=sync).run(lane)
+
+
+async def recheck(lane: Handover, *, sync: bool) -> Handover:
+    """Ask the hooks that have not answered about exactly this subject, up to the first that has an opinion."""
+    ctx, answered = lane.ctx, lane.answered
+    subject, again = ctx.subject, ctx.replace(rechecking=True)
+    lane.begin_walk()
+    hook = None
+    try:
+        for hook, call, match in lane.rows:
+            matched = True if match is None else match(ctx)
+            if not matched:
+                continue
+            is_known = hook in answered
+            if is_known and same(answered[hook], subject):
+                continue
+            answer = call(again if is_known else ctx)
+            if hook.is_async and not sync:
+                answer = await complete(answer, hook.timeout, sync=False)
+            if answer is not None:
+                return lane.stop_at(hook, matched, answer)
+            answered[hook] = subject
+    except BaseException as error:
+        return lane.fail_at(hook, error)
+    return lane

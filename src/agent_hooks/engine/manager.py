@@ -9,43 +9,33 @@ from typing import TYPE_CHECKING, Any
 
 import pluggy
 
-from agent_hooks.errors import (
-    AgentHooksError,
-    DirectCallError,
-    RegistrationError,
-    UnknownHookError,
-    did_you_mean,
-    traceback_of,
-)
+from agent_hooks.errors import AgentHooksError, DirectCallError, RegistrationError, UnknownHookError, did_you_mean
 from agent_hooks.model.events import HookEvent, find_event
-from agent_hooks.model.policy import RANKS, HookPolicy, ManagedSettings, strictest
+from agent_hooks.model.policy import RANKS, HookPolicy, strictest
 
 from . import hookspecs
-from .background import Background
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
-from .hooks import Hooks
 from .installed import load_installed
 from .known_tools import close_unknown
 from .markers import PROJECT, HookOptions, hookimpl
-from .matchers import DirectoryMatcher, compile_match
+from .matchers import match_within
 from .origins import ORIGIN, origin_of
-from .plan import Chain, Hook, check_source
+from .plan import Hook, check_source
 from .plugin_info import HookInfo, MadePlugin, PluginInfo, Registered, hook_info
+from .registry import HookRegistry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from agent_hooks.model.context import HookContext
-    from agent_hooks.model.outcome import Finding
+    from agent_hooks.model.policy import ManagedSettings
 
-    from .hooks import Ask, OnSettled
+    from .plan import Chain
     from .registration import HookRegistration
-    from .suspension import Suspension
 
 WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
 
 
-class HookManager(pluggy.PluginManager):
+class HookManager(HookRegistry, pluggy.PluginManager):
     """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
 
     ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
@@ -64,24 +54,17 @@ class HookManager(pluggy.PluginManager):
         managed: ManagedSettings | None = None,
         known_tools: Iterable[str] = (),
     ) -> None:
-        super().__init__(PROJECT)
+        pluggy.PluginManager.__init__(self, PROJECT)
         self.known_tools: dict[str, int] = dict.fromkeys(known_tools, RANKS["code"])
-        self._policy = policy or HookPolicy()
-        self.managed = managed or ManagedSettings()
-        self.generation = 0
-        self.background = Background(self.policy.max_background, self.count_tolerated)
-        self.suspended: dict[str, Suspension] = {}
-        self.tolerated: dict[str, int] = {}
+        HookRegistry.__init__(self, policy or HookPolicy(), managed)
         self.handler_types: dict[str, Any] = {}
         self.permits: Any = None  # permissions of the hooks of skills, if the manager was made from files
-        self.notes: tuple[str, ...] = ()
         self._entries: dict[str, Registered] = {}
         self._infos: dict[str, PluginInfo] = {}
         self._sequence = count()
         self._specs: list[Any] = []
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._is_checked = False
-        self._reported: set[tuple[str, str]] = set()
         self.add_hookspecs(hookspecs)
         self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
         if self.policy.shadow:
@@ -89,15 +72,6 @@ class HookManager(pluggy.PluginManager):
             self.notes += (f"agent_hooks: the whole policy is in shadow, nothing is enforced{kept}.",)
         if load_plugins or self.managed.plugins:
             load_installed(self, frozenset(disabled), None if load_plugins is True else frozenset(load_plugins or ()))
-
-    @property
-    def policy(self) -> HookPolicy:
-        """The settings of the engine, fixed when the manager is made."""
-        return self._policy
-
-    def policy_of(self, source: str) -> HookPolicy:
-        """Return the settings of the engine that bind hooks of ``source``."""
-        return self.managed.policy if source == "managed" else self.policy
 
     # -- registration ------------------------------------------------------------------------------------------------
 
@@ -213,6 +187,14 @@ class HookManager(pluggy.PluginManager):
             self._arguments[name] = arguments[name]
         self._changed()
 
+    def parse_hookspec_opts(self, module_or_class: Any, name: str) -> Any:
+        """Read the options of a hookspec; those of our own are the same for each manager. Called by pluggy."""
+        if module_or_class is not hookspecs:
+            return super().parse_hookspec_opts(module_or_class, name)
+        if name not in _own_specs:
+            _own_specs[name] = super().parse_hookspec_opts(module_or_class, name)
+        return _own_specs[name]
+
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         """Read the options of a hook whose event is named by itself or by an alias. Called by pluggy."""
         if name.startswith("__") or (type(plugin) is ModuleType and not _may_be_hook(vars(plugin).get(name))):
@@ -253,7 +235,11 @@ class HookManager(pluggy.PluginManager):
 
     def all_hooks(self) -> list[Hook]:
         """Return the registered hooks, plugin by plugin."""
-        return [hook for entry in tuple(self._entries.values()) for hook in entry.hooks]
+        return [*(hook for entry in tuple(self._entries.values()) for hook in entry.hooks), *self._inserted]
+
+    def hooks_on(self, event: HookEvent) -> list[Hook]:
+        """Return the registered hooks on ``event``, plugin by plugin."""
+        return [hook for hook in self.all_hooks() if hook.event is event]
 
     def arguments_of(self, event: str) -> tuple[str, ...]:
         """Return the arguments that hooks on ``event`` may take. Raises ``UnknownHookError`` if nothing declared it."""
@@ -273,7 +259,7 @@ class HookManager(pluggy.PluginManager):
         return name
 
     def _changed(self) -> None:
-        self.generation += 1
+        super()._changed()
         self._is_checked = False
 
     def _hooks_of(self, plugin: Any, plugin_name: str, entry: Registered) -> list[Hook]:
@@ -304,12 +290,9 @@ class HookManager(pluggy.PluginManager):
                 f"The hook {name}: only an async wrapper can have a timeout; a plain one runs inline."
             )
         try:
-            match = compile_match(options.match, event.matched_by, entry.source)
+            match = match_within(entry.scope, options.match, event.matched_by, entry.source)
         except RegistrationError as error:
             raise RegistrationError(f"The hook {name}: {error}") from None
-        if entry.scope is not None and entry.scope[0] == "directory":
-            directory = DirectoryMatcher(*entry.scope[1:])
-            match = directory if match is None else directory & match
         known = self.arguments_of(event)
         policy = self.policy_of(entry.source)
         return Hook(
@@ -333,27 +316,13 @@ class HookManager(pluggy.PluginManager):
 
     # -- compiling -----------------------------------------------------------------------------------------------------
 
-    def hooks(self, ask: Ask = None, on_settled: OnSettled = None) -> Hooks:
-        """Return the view on the hooks that are always live.
-
-        ``ask`` answers an ask that no permission hook answered: a callable ``(ctx, reason) -> bool | "host"`` (may
-        be async), ``"host"`` to leave the ask in the outcome for a host that can put it, or None for the policy's
-        ``ask_fallback``.
-        """
-        return Hooks(self, ask, on_settled=on_settled)
-
     def compile(self, event: HookEvent, scopes: frozenset[tuple[str, str]] = frozenset()) -> Chain | None:
         """Return the chain of ``event`` in these scopes, or None. Raises ``UnknownHookError``."""
         if not self._is_checked:
             self.check_pending()
             close_unknown(self.all_hooks(), self.known_tools)
             self._is_checked = True
-        hooks = [
-            hook
-            for hook in self.all_hooks()
-            if hook.event is event and (hook.scope is None or hook.scope[0] == "directory" or hook.scope in scopes)
-        ]
-        return Chain(event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
+        return super().compile(event, scopes)
 
     @property
     def is_watched(self) -> bool:
@@ -367,31 +336,6 @@ class HookManager(pluggy.PluginManager):
                 impl.function(*[arguments[name] for name in (*impl.argnames, *impl.kwargnames) if name in arguments])
             except (Exception, SystemExit) as error:
                 self._tolerate(f"{impl.plugin_name}.{observer}", observer, error)
-
-    def count_tolerated(self, hook: Hook, error: BaseException) -> None:
-        """Count a tolerated failure, and log it without its text, which may hold values of the event."""
-        self._tolerate(hook.name, hook.event, error)
-
-    def _tolerate(self, name: str, event: str, error: BaseException) -> None:
-        self.tolerated[name] = self.tolerated.get(name, 0) + 1
-        _log(f"The hook {name} failed on {event} and was passed over", error)
-
-    def log_failure(self, what: str, ctx: HookContext, error: BaseException, effect: str) -> None:
-        """Log a failure that has an effect, without its text, which may hold values of the event."""
-        call = ctx.tool_call
-        about = [f"tool {call.name}"] if call is not None and call.has_trusted_name else []
-        about += [f"run {ctx.execution_id}"] if ctx.execution_id else []
-        where = f" ({', '.join(about)})" if about else ""
-        _log(f"{what} failed on {ctx.event!s}{where} and {effect}", error)
-
-    def log_contract(self, hook: Hook, findings: Iterable[Finding]) -> None:
-        """Log, once for each hook, the parts of its outcomes that were dropped."""
-        messages = [finding.message for finding in findings if finding.kind == "contract"]
-        if messages and hook.key not in self._reported:
-            from logging import getLogger
-
-            self._reported.add(hook.key)
-            getLogger(PROJECT).warning("%s (This is logged once for each hook.)", " ".join(messages))
 
     def keep_info(self, info: PluginInfo) -> None:
         """Store the information that ``plugins()`` returns."""
@@ -412,15 +356,8 @@ class HookManager(pluggy.PluginManager):
         return [hook_info(hook, self.policy) for hook in ordered]
 
 
-def _log(what: str, error: BaseException) -> None:
-    """Log a failure by the kind of its error, and at DEBUG where it was raised. Its text may hold values."""
-    from logging import DEBUG, getLogger
-
-    logger = getLogger(PROJECT)
-    advice = getattr(error, "advice", "")
-    logger.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
-    if logger.isEnabledFor(DEBUG):
-        logger.debug("%s: %s", what, traceback_of(error))
+# By name, the options of our own hookspecs; None for other names of their module.
+_own_specs: dict[str, Any] = {}
 
 
 def _may_be_hook(value: Any) -> bool:

@@ -114,6 +114,15 @@ def compile_match(match: Match | None, matched_by: str = "tool", source: str = "
     return None if test is None else _NameMatch(test, matched_by, kinds)
 
 
+def match_within(scope: tuple[str, ...] | None, match: Match | None, matched_by: str, source: str) -> Predicate | None:
+    """Return the predicate for ``match`` where a hook of ``scope`` is live; as ``compile_match``."""
+    found = compile_match(match, matched_by, source)
+    if scope is None or scope[0] != "directory":
+        return found
+    directory = DirectoryMatcher(*scope[1:])
+    return directory if found is None else directory & found
+
+
 class _NameMatch:
     """The predicate of a match text or an expression. ``kinds``: those it meets weakly."""
 
@@ -154,6 +163,8 @@ def _is_of_kind(ctx: HookContext, names: Iterable[str], kinds: frozenset[str], t
 
 def _checked(match: Any) -> Predicate:
     """Return ``match`` as a predicate. Raises ``RegistrationError`` if it is none."""
+    if type(match) in (DirectoryMatcher, ToolNameMatcher):  # ours, and asked about in processes of one event
+        return match  # type: ignore[no-any-return]
     from inspect import iscoroutinefunction, signature
 
     found = getattr(match, "matches", match)

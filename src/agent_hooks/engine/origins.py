@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
-from inspect import unwrap
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 # Where a function says in which file it is written, if not in that of its code.
 ORIGIN = "agent_hooks_origin"
@@ -15,7 +17,11 @@ def origin_of(function: Any) -> str:
     owner = getattr(function, "__self__", None)
     if isinstance(getattr(owner, ORIGIN, None), str):
         return str(getattr(owner, ORIGIN))
-    function = unwrap(getattr(function, "__func__", function))
+    function = getattr(function, "__func__", function)
+    if hasattr(function, "__wrapped__"):
+        from inspect import unwrap
+
+        function = unwrap(function)
     if hasattr(function, ORIGIN):
         return str(getattr(function, ORIGIN))
     called = type(function).__call__ if callable(function) else None  # of an object that is a hook
@@ -33,10 +39,10 @@ def origin_of_making(made: Any) -> str:
 
 def shortened(text: str) -> str:
     """Return a text in one line of at most 40 characters: two that differ, differ in that, too."""
-    from hashlib import sha256
+    from agent_hooks.system.digests import sha256_hex
 
     line = " ".join(text.split())
-    return line if len(line) <= 40 else f"{line[:33].rstrip()} #{sha256(text.encode(errors='replace')).hexdigest()[:5]}"
+    return line if len(line) <= 40 else f"{line[:33].rstrip()} #{sha256_hex(text.encode(errors='replace'))[:5]}"
 
 
 def origin_named(message: str, plugin_name: str, plugin: Any) -> str:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from .markers import HookOptions
     from .matchers import Predicate
 
-    # A hook that may be asked, and the match that is still to be put to the context.
-    Row = tuple["Hook", Predicate | None]
+    # A hook that may be asked, its call, and the match that is still to be put to the context.
+    Row = tuple["Hook", Callable[[HookContext], Any], Predicate | None]
     RowsOfTools = dict[tuple[Any, ...], tuple[Row, ...]]
 
 # Of as many tools a chain remembers which of its hooks can meet them.
@@ -36,7 +36,7 @@ class Hook:
     """
 
     __slots__ = (
-        "additions call default_on_failure entry_on_failure event function is_async is_timed key match "
+        "additions arguments call default_on_failure entry_on_failure event function is_async is_timed key match "
         "managed_policy mode name options order plugin_name rank scope shadow source timeout"
     ).split()
 
@@ -62,7 +62,8 @@ class Hook:
     ) -> None:
         self.event = event
         self.function = function
-        self.call = _caller(function, arguments)
+        self.arguments = arguments
+        self.call = caller(function, arguments)
         self.options = options
         is_held = options.mode == "transform" and source in TIGHTENING_ONLY
         self.mode = "gate" if is_held else options.mode
@@ -124,18 +125,19 @@ class Hook:
         return setting
 
 
-def _caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[[HookContext], Any]:
+def caller(function: Callable[..., Any], arguments: tuple[str, ...]) -> Callable[[HookContext], Any]:
     """Return ``function`` as a callable of the context alone."""
     if arguments == ("ctx",):
         return function
     if not arguments:
         return lambda _ctx: function()
-    if len(arguments) == 1:
-        name = arguments[0]
-        if name in HookContext._known:  # read as its property reads it, in a third of the time
-            default = HookContext._defaults.get(name)
+    if len(arguments) <= 2 and HookContext._known.issuperset(arguments):
+        # Fields are read as their properties read them, in a third of the time.
+        name, default = arguments[0], HookContext._defaults.get(arguments[0])
+        if len(arguments) == 1:
             return lambda ctx: function(ctx._fields.get(name, default))
-        return lambda ctx: function(getattr(ctx, name))
+        other, its_default = arguments[1], HookContext._defaults.get(arguments[1])
+        return lambda ctx: function(ctx._fields.get(name, default), ctx._fields.get(other, its_default))
     return lambda ctx: function(*[ctx if name == "ctx" else getattr(ctx, name) for name in arguments])
 
 
@@ -144,13 +146,13 @@ class Chain:
     other observers, which see the decisions those would have made.
 
     ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
-    none of them timed, and nobody watching, so the fast lane can run it. ``needs_call``: hooks fail without a tool call
-    that they could judge.
+    none of them timed, and nobody watching, so the fast lane can run it; ``has_time_limits``: async ones in it have
+    limits. ``needs_call``: hooks fail without a tool call that they could judge.
     """
 
     __slots__ = (
-        "deciders event is_plain is_watched needs_call observers policy rows rows_of_tools separator shadows subject "
-        "wrappers"
+        "deciders event has_time_limits is_plain is_watched needs_call observers policy rows rows_of_tools separator "
+        "shadows subject wrappers"
     ).split()
 
     def __init__(
@@ -170,7 +172,8 @@ class Chain:
         self.observers = (*self.shadows, *looking)
         self.deciders = tuple(h for h in rest if h not in self.observers)
         self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
-        self.rows: tuple[Row, ...] = tuple((hook, hook.match) for hook in self.deciders)
+        self.has_time_limits = self.is_plain and any(h.is_async and h.timeout is not None for h in self.deciders)
+        self.rows: tuple[Row, ...] = tuple((hook, hook.call, hook.match) for hook in self.deciders)
         has_names = event.matched_by == "tool" and any(is_by_name(hook.match) for hook in self.deciders)
         self.rows_of_tools: RowsOfTools | None = {} if has_names else None
 
@@ -198,11 +201,11 @@ class Chain:
 
 def _decided_by_name(row: Row, ctx: HookContext) -> Row | None:
     """Return the row as it is for each call of this tool; None if its hook never meets it."""
-    hook, match = row
+    hook, call, match = row
     if match is None or not is_by_name(match):
         return row
     matched = match(ctx)
-    return (hook, None) if matched is True else row if matched else None
+    return (hook, call, None) if matched is True else row if matched else None
 
 
 def check_source(source: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from agent_hooks.engine.matchers import CompositeMatcher, compile_match
 from agent_hooks.model.events import HookEvent, find_event
 from agent_hooks.model.values import Value
 
 from .claude.event_names import EVENTS, IF_EVENTS
-from .claude.matcher_rules import claude_match, exact_names
+from .claude.matcher_rules import exact_names
+from .entry_matches import all_of, condition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from agent_hooks.engine.matchers import Predicate
+    from .entry_matches import EntryMatch
 
 
 class EventKey(Value):
@@ -38,11 +38,12 @@ class EventKey(Value):
         """Whether Claude Code evaluates ``if`` on this event."""
         return self.event.matched_by == "tool" or self.name in IF_EVENTS
 
-    def match(self, matcher: str | None, source: str) -> Predicate | None:
+    def match(self, matcher: str | None, source: str) -> EntryMatch | None:
         """Return the predicate for ``matcher``. Raises ``RegistrationError``."""
         if not self.is_claudes:
-            return compile_match(matcher, self.event.matched_by, source)
-        return all_of(at_host_event(self.host_event), claude_match(matcher or "", self.name, source))
+            return condition("text", matcher, self.event.matched_by, source)
+        at_event = condition("field", "host_event", self.host_event) if self.host_event else None
+        return all_of(at_event, condition("matcher", matcher or "", self.name, source))
 
     def about(self, matcher: str | None = None) -> dict[str, Any]:
         """Return the fields of a finding about hooks that cannot run."""
@@ -64,14 +65,3 @@ def event_names() -> list[str]:
     """Return all names that ``event_key`` knows."""
     ours = [str(word) for event in HookEvent.all() for word in (event, *event.aliases)]
     return [*ours, *(name for name in EVENTS if name not in ours)]
-
-
-def at_host_event(name: str) -> Predicate | None:
-    """Return the predicate for events of a host with this name, None for an empty name."""
-    return (lambda ctx: ctx.host_event == name) if name else None
-
-
-def all_of(*conditions: Predicate | None) -> Predicate | None:
-    """Combine predicates with ``and``; None if there are none."""
-    given = [condition for condition in conditions if condition is not None]
-    return CompositeMatcher(given).matches if len(given) > 1 else given[0] if given else None

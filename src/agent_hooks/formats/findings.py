@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
-
 from agent_hooks.model.values import Value
+from agent_hooks.system.digests import sha256_hex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class ConfigFinding(Value):
     def id(self) -> str:
         """Twelve hexadecimal digits that identify the finding, independent of its line."""
         facts = repr((self.kind, self.path, self.event, self.matcher, self.message))
-        return sha256(facts.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+        return sha256_hex(facts.encode("utf-8", "surrogatepass"))[:12]
 
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}: " if self.line else f"{self.path}: " if self.path else ""

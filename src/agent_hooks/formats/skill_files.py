@@ -9,6 +9,7 @@ from agent_hooks.model.events import HookEvent, find_event
 
 from .claude.event_names import ALWAYS_OPEN, ANY_TYPE
 from .claude.groups import GroupReader
+from .entry_matches import condition
 from .event_keys import event_key, event_names
 from .frontmatter import FrontmatterError, has_hooks, read_frontmatter
 from .read_file import ReadFile
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Literal
 
-    from agent_hooks.engine.matchers import Predicate
-
+    from .entry_matches import EntryMatch
     from .event_keys import EventKey
     from .reader import Place
 
@@ -118,15 +118,15 @@ class _Reader(GroupReader):
             return key.replace(event=HookEvent.AFTER_SUBAGENT)
         return key
 
-    def condition(self, key: EventKey, group: Mapping[str, Any], place: Place) -> Predicate | None:
+    def condition(self, key: EventKey, group: Mapping[str, Any], place: Place) -> EntryMatch | None:
         """Limit the hooks of an agent to its own events, and those of scope ``skill`` to calls of the skill."""
         if self._kind == "agent":
             field = "name" if find_event(key.name) is HookEvent.ON_STOP else "agent_name"
-            return lambda ctx: ctx.get(field) == self._name
+            return condition("field", field, self._name)
         scope = group.get("scope")
         if scope not in (None, "skill"):
             raise WrongError((*place, "scope"), "scope is not skill.", "Write `scope: skill`, or remove it.")
-        return (lambda ctx: ctx.skill == self._name) if scope or self._is_narrowed else None
+        return condition("field", "skill", self._name) if scope or self._is_narrowed else None
 
     def takes_entry_fields(self, kind: str) -> bool:
         """Whether the type is one of Claude Code's; a plugin's gets all fields but `type`."""

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-    from agent_hooks.engine.matchers import Predicate
-
+    from .entry_matches import EntryMatch
     from .toml_lines import Place
 
 # The path of the settings in a pyproject.toml.
@@ -298,7 +297,7 @@ class _Reading(Reader):
             return
         wrong = _problems(MatcherTable, table, place)
         matcher = options.get("matcher")
-        match: Predicate | None = None
+        match: EntryMatch | None = None
         if isinstance(matcher, str) or matcher is None:
             try:
                 match = event.match(matcher, self._source)

@@ -2,40 +2,36 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from contextlib import contextmanager, suppress
 from functools import partial
-from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError, SettingsError, TrustError
 from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.values import FrozenDict, Value
+from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import state_dir
-from agent_hooks.trust.scripts import HookCommand, check_scripts, python_variables
+from agent_hooks.system.quick_json import dumps
 
 from .handler_type import HandlerType
-from .interpreters import plain_words, with_script_bytes
 from .outputs import REFUSED, read_output
 from .payload import payload_of
 from .processes import MAX_READ, MAX_STDOUT, Finished, in_thread_cancellable, run_process
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any, ClassVar, Self
+    from typing import Any
+
+    from pydantic import BaseModel
 
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.model.context import HookContext
 
-# A program's argument: C ends a string at the first NUL.
-Word = Annotated[str, Field(pattern=r"^[^\x00]*$")]
-Text = Annotated[Word, Field(min_length=1)]
-VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+    from .command_config import CommandConfig
 
 # The variables of this process that a command inherits, beside those with these prefixes and those the user permits.
 _ALLOWED = frozenset(
@@ -51,84 +47,89 @@ _DEPTH = "AGENT_HOOKS_DEPTH"
 _MAX_DEPTH = 3
 
 
-class CommandConfig(BaseModel):
-    """The fields of a ``command`` entry.
+class CommandFields(Value):
+    """The fields of a ``CommandConfig`` that the handler needs; only those that the file has are set.
 
-    ``command``: a shell's command line as a text, or a program and its arguments as a list. With ``args``, the text is
-    a program, and no shell is involved. ``timeout``: in seconds. ``shell``: ``bash`` or ``powershell`` instead of
-    ``/bin/sh``. ``cwd``: the working directory, relative to the file. ``env``: further variables. ``safe_path``: keep
-    Python code in the command from importing modules of its working directory. These three are for TOML, and the last
-    two not for a project's. ``scripts``: further files that trust in the command covers; ``ignore``: files that it
-    does not cover, such as logs. Both are relative to the file.
+    ``python``: the result of ``python_variables``, if another process has found it.
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    command: Text | Annotated[list[Word], Field(min_length=1)]
-    args: list[Word] | None = None
-    timeout: float = Field(default=60.0, gt=0, allow_inf_nan=False)
-    shell: Literal["bash", "powershell"] | None = None
-    cwd: Text | None = None
-    env: dict[VariableName, Word] = Field(default_factory=dict)
+    command: str | list[str]
+    args: list[str] | None = None
+    timeout: float = 60.0
+    shell: str | None = None
+    cwd: str | None = None
+    env: Mapping[str, str] = FrozenDict()
     safe_path: bool = True
-    scripts: list[Text] = Field(default_factory=list)
-    ignore: list[Text] = Field(default_factory=list)
-    statusMessage: str = ""  # noqa: N815 - Claude Code's name; some hosts show it
-
-    @model_validator(mode="after")
-    def _is_one_form(self) -> Self:
-        program = self.command if isinstance(self.command, str) else self.command[0]
-        if not program.strip():
-            raise ValueError("'command' is empty")
-        if self.args is not None and isinstance(self.command, list):
-            raise ValueError("'args' goes with a 'command' that is a text; put all of it into the list")
-        if self.shell is not None and (self.args is not None or isinstance(self.command, list)):
-            raise ValueError("'shell' goes with a 'command' that is a text without 'args'")
-        return self
+    python: Mapping[str, str] | None = None
 
 
 class CommandHandler(HandlerType):
     """Runs a command for each event."""
 
-    config: ClassVar[type[BaseModel] | None] = CommandConfig
+    @property
+    def config(self) -> type[BaseModel]:  # type: ignore[override]  # imported when a file is read
+        """The model of its fields."""
+        from .command_config import CommandConfig
+
+        return CommandConfig
+
+    def plain(self, config: CommandConfig) -> dict[str, Any]:
+        """Return the fields that the handler needs."""
+        return config.model_dump(include={*CommandFields._known}, exclude_unset=True)
+
+    def encode(self, config: CommandConfig, entry: HookEntry) -> dict[str, Any]:
+        """Return the same, with the analysis of the command."""
+        return {**self.plain(config), "python": _python_variables(entry)}
 
     def bind(self, config: CommandConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
         """Return the hook of one entry. Raises ``RegistrationError`` for fields that its file may not set."""
+        return self.bind_plain(self.plain(config), entry)
+
+    def bind_plain(self, config: Mapping[str, Any], entry: HookEntry) -> Callable[[HookContext], Any]:
+        """As ``bind``, with the result of ``plain``."""
         is_users = entry.form == "toml" and entry.source in ("user", "managed")
-        if config.env and not is_users:
+        if config.get("env") and not is_users:
             raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
-        if "safe_path" in config.model_fields_set and not is_users:
+        if "safe_path" in config and not is_users:
             raise RegistrationError("'safe_path' is for TOML of the user or the machine; leave it out")
-        if config.cwd and entry.form != "toml":
+        if config.get("cwd") and entry.form != "toml":
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
-        answer = _CommandHook(config, entry).answer
+        answer = _CommandHook(CommandFields(**config), entry).answer
         return lambda ctx: in_thread_cancellable(partial(answer, ctx)) if in_event_loop() else answer(ctx)
 
 
 class _CommandHook:
     """The command of one entry."""
 
-    def __init__(self, config: CommandConfig, entry: HookEntry) -> None:
+    def __init__(self, config: CommandFields, entry: HookEntry) -> None:
         self.config = config
         self.entry = entry
         # Resolved now, so that no file that appears later takes the place of the trusted script.
         self.skill_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
         self.is_trusted = entry.source in ("project", "skill")
-        self.python: dict[str, str] = python_variables(entry) if self.is_trusted else {}
-        if self.is_trusted and sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1:
+        self.python: Mapping[str, str] | None = config.python
+        if self.is_trusted:
+            self.python = self._trusted_python()
+
+    def _trusted_python(self) -> dict[str, str]:
+        """Return the variables of Python for a trusted command, whose files are as they are now."""
+        entry = self.entry
+        python = dict(_python_variables(entry) if self.python is None else self.python)
+        if sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1:
             # Python would run compiled modules that anybody put beside the trusted sources. Agents cannot write there.
-            self.python["PYTHONPYCACHEPREFIX"] = os.devnull
+            python["PYTHONPYCACHEPREFIX"] = os.devnull
             with suppress(SettingsError):  # without a folder for it, none are kept
-                self.python["PYTHONPYCACHEPREFIX"] = os.path.join(state_dir(), "python-cache")
+                python["PYTHONPYCACHEPREFIX"] = os.path.join(state_dir(), "python-cache")
+        return python
 
     def answer(self, ctx: HookContext, cancelled: threading.Event | None = None) -> HookOutcome | None:
         """Run the command and return its outcome, None for no opinion."""
         entry, directory = self.entry, self.directory(ctx)
-        payload = json.dumps(payload_of(entry, ctx))
+        payload = dumps(payload_of(entry, ctx))
         folders = _folders(entry, ctx)
         environment = self.environment(folders, payload)
         try:
-            with self.program(folders, check_scripts(entry), directory) as (argv, descriptors):
+            with self.program(folders, _checked_scripts(entry), directory) as (argv, descriptors):
                 finished = run_process(
                     argv,
                     input=payload.encode() + b"\n",
@@ -138,7 +139,7 @@ class _CommandHook:
                     descriptors=descriptors,
                     cancelled=cancelled,
                 )
-            check_scripts(entry)
+            _checked_scripts(entry)
         except TrustError as error:
             # A changed script denies in every format: writing a gate's script must not switch it off.
             if "deny" not in ctx.event.decisions and not ctx.event.reads_deny_as:
@@ -155,6 +156,11 @@ class _CommandHook:
     ) -> Iterator[tuple[Sequence[str], tuple[int, ...]]]:
         """Yield the argv and its descriptors: the script as trusted bytes where possible, else by path."""
         argv = direct = _argv(self.config, folders)
+        if not scripts:
+            yield argv, ()
+            return
+        from .interpreters import plain_words, with_script_bytes
+
         if isinstance(self.config.command, str) and self.config.args is None:
             direct = (plain_words(argv[-1], folders) or []) if argv[-2] == "-c" else []
         with with_script_bytes(direct, scripts if direct else {}, directory) as (made, descriptors):
@@ -188,13 +194,30 @@ class _CommandHook:
         if deeper > _MAX_DEPTH:
             raise HandlerError(f"hooks call each other: this would be a hook's command within {_MAX_DEPTH} others")
         # `python -c` would import modules that an agent wrote to its working directory before Python's own.
-        python = self.python if self.is_trusted else python_variables(self.entry) if self.config.safe_path else {}
-        environment |= {**python, **self.config.env, **folders, _DEPTH: str(deeper)}
+        python = self.python
+        if python is None:
+            python = _python_variables(self.entry)
+        is_safe = self.is_trusted or self.config.safe_path
+        environment |= {**(python if is_safe else {}), **self.config.env, **folders, _DEPTH: str(deeper)}
         fits = len(payload) <= _MAX_VARIABLE
         return {**environment, **({"HOOK_INPUT": payload} if fits else {"HOOK_INPUT_TRUNCATED": "1"})}
 
 
-def _check_end(finished: Finished, config: CommandConfig) -> None:
+def _checked_scripts(entry: HookEntry) -> dict[str, bytes]:
+    if not entry.scripts:
+        return {}
+    from agent_hooks.trust.scripts import check_scripts
+
+    return check_scripts(entry)
+
+
+def _python_variables(entry: HookEntry) -> dict[str, str]:
+    from agent_hooks.trust.scripts import python_variables
+
+    return python_variables(entry)
+
+
+def _check_end(finished: Finished, config: CommandFields) -> None:
     problem, _, detail = finished.problem.partition(": ")
     if not problem:
         if finished.is_cut and finished.exit_code != REFUSED:
@@ -211,7 +234,7 @@ def _check_end(finished: Finished, config: CommandConfig) -> None:
     raise HandlerError(messages.get(problem, f"its command was ended by {finished.problem}")) from cause
 
 
-def _argv(config: CommandConfig, folders: Mapping[str, str]) -> list[str]:
+def _argv(config: CommandFields, folders: Mapping[str, str]) -> list[str]:
     """Return the program and its arguments. They never contain parts of an event."""
     if isinstance(config.command, list):
         return [_with_folders(each, folders) for each in config.command]
@@ -248,7 +271,7 @@ def _folders(entry: HookEntry, ctx: HookContext) -> dict[str, str]:
 
 def _plugin_data(plugin_root: str) -> str:
     """Return the data folder of a Claude Code plugin, one for each installation folder."""
-    digest = sha256(plugin_root.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    digest = sha256_hex(plugin_root.encode("utf-8", "surrogateescape"))[:12]
     try:
         folder = os.path.join(state_dir(), "plugin-data", f"{os.path.basename(plugin_root.rstrip(os.sep))}-{digest}")
         os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -268,6 +291,8 @@ def _folder_of_skill(entry: HookEntry) -> str:
     if os.path.basename(entry.directory) == "agents":
         folders.reverse()
     folders = [folder for folder in dict.fromkeys(folders) if os.path.isdir(folder)]
+    from agent_hooks.trust.scripts import HookCommand
+
     for folder in folders:
         named = HookCommand(entry.replace(directory=folder, project_dir=folder)).scripts()
         below = {path for path in named if path.startswith(os.path.join(folder, ""))}

@@ -6,27 +6,30 @@ import asyncio
 import json
 import os
 import re
-from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
-
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl
 
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.errors import HandlerError, RegistrationError
 from agent_hooks.model.policy import RANKS, USER_RANK
+from agent_hooks.model.values import Value
 
 from .addresses import as_literal, is_any, is_loopback, is_public
 from .handler_type import HandlerType
 from .outputs import read_body
 from .payload import payload_of
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from pydantic import BaseModel
 
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.model.context import HookContext
 
     from .addresses import IsAllowed
+    from .http_config import HttpConfig
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110 §5.6.2
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")  # RFC 9110 §5.5
@@ -38,22 +41,16 @@ _OURS = frozenset(
 _PERMITS = "under [permits] in the user's agent-hooks.toml"
 
 
-class HttpConfig(BaseModel):
-    """The fields of an http hook.
+class HttpFields(Value):
+    """The fields of an ``HttpConfig``, and the parts of its URL. ``has_login``: it names a user or a password."""
 
-    ``timeout``: seconds for the whole exchange. ``allowed_env_vars``: the environment variables that ``headers`` may
-    use, as ``$NAME`` or ``${NAME}``.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    url: HttpUrl
-    headers: dict[str, str] = Field(default_factory=dict)
-    timeout: float = Field(default=30.0, gt=0, allow_inf_nan=False)
-    allowed_env_vars: list[str] = Field(
-        default_factory=list, validation_alias=AliasChoices("allowed_env_vars", "allowedEnvVars")
-    )
-    status_message: str = Field(default="", validation_alias=AliasChoices("status_message", "statusMessage"))
+    url: str
+    host: str
+    scheme: str
+    has_login: bool
+    headers: Mapping[str, str]
+    timeout: float
+    allowed_env_vars: tuple[str, ...]
 
 
 class HttpHandler(HandlerType):
@@ -64,24 +61,47 @@ class HttpHandler(HandlerType):
     the environment adds one's own).
     """
 
-    config = HttpConfig
+    @property
+    def config(self) -> type[BaseModel]:  # type: ignore[override]  # imported when a file is read
+        """The model of its fields."""
+        from .http_config import HttpConfig
+
+        return HttpConfig
+
+    def plain(self, config: HttpConfig) -> dict[str, Any]:
+        """Return the fields that the handler needs."""
+        url = config.url
+        return {
+            "url": str(url),
+            "host": url.host or "",
+            "scheme": url.scheme,
+            "has_login": bool(url.username or url.password),
+            "headers": {**config.headers},
+            "timeout": config.timeout,
+            "allowed_env_vars": (*config.allowed_env_vars,),
+        }
 
     def bind(self, config: HttpConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
         """Return the hook of one entry. Raises ``RegistrationError`` if the host is not permitted."""
+        return self.bind_plain(self.plain(config), entry)
+
+    def bind_plain(self, config: Mapping[str, Any], entry: HookEntry) -> Callable[[HookContext], Any]:
+        """As ``bind``, with the result of ``plain``."""
         try:
             from . import connections
         except ImportError as error:
             raise RegistrationError(f"http hooks need {error.name}: pip install 'agent-hooks-core[http]'.") from error
-        is_allowed = _allowed_addresses(config.url, entry)
-        templates = _header_templates(config, entry)
+        fields = HttpFields(**config)
+        is_allowed = _allowed_addresses(fields, entry)
+        templates = _header_templates(fields, entry)
 
         async def answer(ctx: HookContext) -> Any:
             await asyncio.sleep(0)  # a sync dispatch gives up here, before the request is sent
             status, body = await connections.post(
-                str(config.url),
-                headers=_headers(templates, config, entry),
+                fields.url,
+                headers=_headers(templates, fields, entry),
                 body=json.dumps(payload_of(entry, ctx)).encode(),
-                timeout=config.timeout,
+                timeout=fields.timeout,
                 is_allowed=is_allowed,
             )
             return read_body(entry, ctx, status, body)
@@ -96,10 +116,10 @@ class HttpHandler(HandlerType):
         return hook
 
 
-def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:
+def _allowed_addresses(config: HttpFields, entry: HookEntry) -> IsAllowed:
     """Return the check of the addresses that the entry may use. Raises ``RegistrationError`` if it may use none."""
-    host = (url.host or "").strip("[]")
-    if url.username or url.password:
+    host = config.host.strip("[]")
+    if config.has_login:
         raise RegistrationError("url: a name and password in it would be seen in messages; send them as a header")
     name = host.rstrip(".").lower()
     if name in {permitted.strip("[]").rstrip(".").lower() for permitted in entry.permits.hosts}:
@@ -111,7 +131,7 @@ def _allowed_addresses(url: HttpUrl, entry: HookEntry) -> IsAllowed:
     permit = f"add {host!r} to `hosts` {_PERMITS}"
     if is_own_machine or (literal is not None and not is_public(literal)):
         raise RegistrationError(f"url: {host} is not a public address. If that is meant, {permit}")
-    if url.scheme != "https":
+    if config.scheme != "https":
         raise RegistrationError(f"url: what is sent to {host} by http can be read on the way. Use https, or {permit}")
     return is_public
 
@@ -120,7 +140,7 @@ def _is_users_own(entry: HookEntry) -> bool:
     return RANKS.get(entry.source, -1) >= USER_RANK
 
 
-def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
+def _header_templates(config: HttpFields, entry: HookEntry) -> dict[str, str]:
     """Return the headers with their variables. Raises ``RegistrationError`` for one that may not be sent."""
     found = {}
     for name, template in config.headers.items():
@@ -144,12 +164,12 @@ def _header_templates(config: HttpConfig, entry: HookEntry) -> dict[str, str]:
     return found
 
 
-def _takes_variables(config: HttpConfig, entry: HookEntry) -> bool:
+def _takes_variables(config: HttpFields, entry: HookEntry) -> bool:
     """Whether headers have variables. A skill's are literal, as in SkillKit, unless it has Claude Code's key for it."""
     return entry.form != "skill" or bool(config.allowed_env_vars)
 
 
-def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) -> dict[str, str]:
+def _headers(templates: dict[str, str], config: HttpFields, entry: HookEntry) -> dict[str, str]:
     """Return the headers of a request. Raises ``HandlerError`` naming a variable that cannot be used, not its value."""
 
     def value_of(match: re.Match[str]) -> str:
@@ -164,7 +184,7 @@ def _headers(templates: dict[str, str], config: HttpConfig, entry: HookEntry) ->
         return value
 
     found = {
-        "host": urlsplit(str(config.url)).netloc,
+        "host": urlsplit(config.url).netloc,
         "accept-encoding": "identity",
         "content-type": "application/json",
         "accept": "application/json",

@@ -7,8 +7,6 @@ our TOML the strictest: an unclear answer is a failure.
 
 from __future__ import annotations
 
-import json
-
 from agent_hooks.errors import BadJSONError, HandlerError, InvalidOutcomeError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import BLOCKING, KEPT, PROCEED, PRODUCED, Decision, HookOutcome, read_answer
@@ -141,9 +139,11 @@ def _refusal_in(entry: HookEntry, ctx: HookContext, output: bytes, unexplained: 
     """
     if entry.form == "toml" or ctx.event.observe_only:
         return None
+    from json import loads
+
     try:
         # Python takes no integer of more than 4,300 digits, but any float.
-        answer = json.loads(output.removeprefix(_BOM).decode("utf-8", "replace"), parse_int=float)
+        answer = loads(output.removeprefix(_BOM).decode("utf-8", "replace"), parse_int=float)
         outcome = _read(entry, ctx, answer, unexplained) if isinstance(answer, dict) else None
     except (ValueError, RecursionError, HandlerError, InvalidOutcomeError):
         return None

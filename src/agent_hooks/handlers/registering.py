@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-from inspect import isawaitable
-from typing import TYPE_CHECKING, Any
-
-from agent_hooks.engine.calling import drive, in_event_loop
-from agent_hooks.engine.markers import hookimpl
-from agent_hooks.engine.matchers import compile_match
-from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.engine.plugin_info import MadePlugin
-from agent_hooks.errors import AgentHooksError, HandlerError, InvalidOutcomeError, RegistrationError
+from agent_hooks.errors import AgentHooksError, RegistrationError
 from agent_hooks.formats.entry import FORMS
 from agent_hooks.formats.findings import ConfigFinding, not_honoured
-from agent_hooks.model.context import HookContext
-from agent_hooks.model.outcome import Decision, read_answer
 from agent_hooks.model.policy import TIGHTENING_ONLY
 
-from .outputs import refused_by_failing
+from .entry_hooks import make_hook
 from .types import find_type, handler_types, read_config
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.formats.entry import HookEntry
-    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.context import HookContext
     from agent_hooks.model.policy import HookPolicy
 
 # A handler enforces its own timeout and cleans up. The engine's limit is for handlers that do not.
@@ -49,27 +42,11 @@ def register_entries(
     taken: set[str] = set()
     for number, entry in enumerate(entries):
         try:
-            hook = _hook(entry, known, manager)
-            called = _name(entry, taken)
-            options: dict[str, Any] = {
-                "name": called,
-                "match": _match(entry),
-                "priority": entry.priority,
-                "required": entry.required,
-                "shadow": entry.shadow,
-                "background": entry.is_async,
-                "mode": "observe" if entry.is_async else entry.mode,
-            }
-            mark = hookimpl(specname=str(entry.event), **options)
+            hook = _hook(entry, known, manager, taken)
         except Exception as error:  # noqa: BLE001 - a handler type may be third-party code
             is_plain = isinstance(error, (AgentHooksError, ImportError))
             findings.append(not_honoured(entry, str(error) if is_plain else f"{type(error).__name__}: {error}"))
             continue
-        mark(hook)
-        hook.agent_hooks_impl.update(  # type: ignore[attr-defined]  # set by the marker
-            entry_on_failure=entry.on_failure, entry_timeout=_time_limit(entry, manager.policy_of(entry.source))
-        )
-        setattr(hook, ORIGIN, entry.origin)
         setattr(plugin, f"entry_{number:04}", hook)  # pluggy sorts hooks by name
         first = first or entry
     if first is not None:
@@ -77,66 +54,19 @@ def register_entries(
     return findings
 
 
-def _hook(entry: HookEntry, known: Mapping[str, Any], manager: HookManager) -> Callable[[HookContext], Any]:
+def _hook(
+    entry: HookEntry, known: Mapping[str, Any], manager: HookManager, taken: set[str]
+) -> Callable[[HookContext], Any]:
+    """Return the hook of an entry, whose name is then ``taken``."""
     policy = manager.policy_of(entry.source)
     if entry.type in REACHING_OUT and not policy.allow_shell:
         raise RegistrationError("the policy says allow_shell = false, so files may bring no command and http hooks")
     handler = find_type(entry.type, known)
     config = _capped(read_config(handler, entry.config), _longest(entry, policy))
-    bind = getattr(handler, "bind", None)
-    run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
-    # Claude Code does not switch the model while a hook is late.
-    refuses_lateness = entry.form == "claude" and entry.host_event == "PreModelSwitch"
-    if refuses_lateness or entry.once:
-        return _conditional(run, entry, refuses_lateness=refuses_lateness)
-
-    def hook(ctx: HookContext) -> Any:
-        return run(ctx)
-
+    name = _name(entry, taken)
+    hook = make_hook(entry, handler, config, name, _time_limit(entry, policy))
+    taken.add(name)
     return hook
-
-
-def _conditional(
-    run: Callable[[HookContext], Any], entry: HookEntry, *, refuses_lateness: bool
-) -> Callable[[HookContext], Any]:
-    """Wrap a hook to run until it has approved one event of the session (``once``), or to refuse at its timeout."""
-    approved: set[str] = set()
-
-    def note(ctx: HookContext, answer: Any) -> Any:
-        if entry.once and not _refuses(answer, ctx):
-            approved.add(ctx.session_id)
-        return answer
-
-    def refuse(ctx: HookContext, error: HandlerError) -> HookOutcome:
-        if refuses_lateness and isinstance(error.__cause__, TimeoutError):
-            return refused_by_failing(entry, ctx, error)
-        raise error
-
-    async def ask(ctx: HookContext) -> Any:
-        try:
-            answer = run(ctx)
-            return note(ctx, await answer if isawaitable(answer) else answer)
-        except HandlerError as error:
-            return refuse(ctx, error)
-
-    def hook(ctx: HookContext) -> Any:
-        if ctx.session_id in approved and not ctx.rechecking:
-            return None
-        return ask(ctx) if in_event_loop() else drive(ask(ctx))
-
-    return hook
-
-
-def _refuses(answer: Any, ctx: HookContext) -> bool:
-    """Whether the answer refuses the subject, or is invalid."""
-    if isinstance(answer, HookContext):
-        return answer.is_tool_execution_blocked
-    try:
-        outcome = read_answer(answer, ctx.event)
-    except InvalidOutcomeError:
-        return True
-    # A refusal at a stop has had its effect: the agent continues.
-    return outcome.blocks and (outcome.decision is not Decision.DENY or ctx.event.reads_deny_as != "force_continue")
 
 
 def _name(entry: HookEntry, taken: set[str]) -> str:
@@ -145,23 +75,7 @@ def _name(entry: HookEntry, taken: set[str]) -> str:
     while name in taken:
         number += 1
         name = f"{wanted}#{number}"
-    taken.add(name)
     return name
-
-
-def _match(entry: HookEntry) -> Any:
-    """Return the entry's match, named by its text. Raises ``RegistrationError``."""
-    found = entry.match or compile_match(entry.matcher, entry.event.matched_by, entry.source)
-    if found is None:
-        return None
-
-    def match(ctx: HookContext) -> Any:
-        return found(ctx)
-
-    match.__name__ = match.match_text = entry.matcher or "*"  # type: ignore[attr-defined]
-    match.is_ours = entry.form == "toml" and entry.match is None  # type: ignore[attr-defined]
-    match.match_place = (entry.path, entry.line)  # type: ignore[attr-defined]
-    return match
 
 
 def _time_limit(entry: HookEntry, policy: HookPolicy) -> float:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.system.progress import report
+
+from .entry_hooks import OWN_TYPES, own_type
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ def handler_types(manager: HookManager) -> dict[str, Any]:
     manager's plugins (``agent_hooks_handler_types``), then ``manager.handler_types``. Each is an object, a class, or a
     function that returns the object when it is needed.
     """
-    known: dict[str, Any] = {"command": _command, "http": _http, **_installed()}
+    known: dict[str, Any] = {name: partial(own_type, name) for name in OWN_TYPES} | _installed()
     for impl in manager.hook.agent_hooks_handler_types.get_hookimpls():
         report(f"agent_hooks_handler_types of the plugin {impl.plugin_name!r}")
         try:
@@ -94,18 +98,6 @@ _PROVIDERS = {
     "subagent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",
     "mcp_tool": "It is not supported here.",
 }
-
-
-def _command() -> Any:
-    from .command import CommandHandler
-
-    return CommandHandler()
-
-
-def _http() -> Any:
-    from .http import HttpHandler
-
-    return HttpHandler()
 
 
 def _installed() -> dict[str, Any]:

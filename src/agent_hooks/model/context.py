@@ -128,11 +128,13 @@ class HookContext(Value):
         """Return a copy with ``changes`` and a new ``updated_at``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
-        before = self._fields
+        fields = self._fields.copy()
         if "tool_call" in changes and type(changes["tool_call"]) is not ToolCall:
             _check_call(changes)
-            before = {name: value for name, value in before.items() if name != "tool_call"}
-        return self._of({**before, "updated_at": time(), **frozen_fields(changes)})
+            fields.pop("tool_call", None)
+        fields["updated_at"] = time()
+        fields.update(frozen_fields(changes))
+        return self._of(fields)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -150,7 +152,7 @@ class HookContext(Value):
     def tool_args(self) -> Mapping[str, Any]:
         """The tool's arguments, read-only; empty without a tool call."""
         call = self._fields.get("tool_call")
-        return _NO_ARGS if call is None else call.args
+        return _NO_ARGS if call is None else call._fields.get("args", _NO_ARGS)
 
     @property
     def user_input(self) -> Any:
@@ -169,7 +171,7 @@ class HookContext(Value):
         name = fields["event"].subject
         if name == "tool_args":
             call = fields.get("tool_call")
-            return _NO_ARGS if call is None else call.args
+            return _NO_ARGS if call is None else call._fields.get("args", _NO_ARGS)
         return None if name is None else fields.get(name)
 
     @property

@@ -145,15 +145,15 @@ class HookOutcome(Value):
 
     # -- factories ---------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def proceed(cls, **brings: Any) -> HookOutcome:
+    @staticmethod
+    def proceed(**brings: Any) -> HookOutcome:
         """No objection. ``brings``: a new subject, state, context, messages, metadata or signal."""
-        for name, value in brings.items():
+        for name in brings:  # noqa: PLC0206 - `.items()` makes a pair of each, and a hook waits for this
             if name in SUBJECTS:
-                brings[name] = freeze(value)
-            elif name not in BRINGS:
-                return cls(**brings)
-        new = new_value(cls)
+                brings[name] = freeze(brings[name])
+            elif name not in KEPT_IN_PASSING:
+                return HookOutcome(**brings)
+        new = new_value(HookOutcome)
         new._fields = brings
         return new
 

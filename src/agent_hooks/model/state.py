@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks.errors import SuspensionError
 
 from .tool_call import ErrorInfo, ToolCall, ToolExecution
-from .values import FrozenDict, Name, Value, freeze
+from .values import FrozenDict, Growing, Name, Value, freeze, joined, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +34,8 @@ class Usage(Value):
         return Usage(**{kind: count - getattr(other, kind) for kind, count in self._fields.items()})
 
     def __add__(self, other: Usage) -> Usage:
-        if not self._fields:
-            return other
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-            cached_tokens=self.cached_tokens + other.cached_tokens,
-            reasoning_tokens=self.reasoning_tokens + other.reasoning_tokens,
-        )
+        mine, theirs = self._fields, other._fields
+        return Usage._of({kind: mine.get(kind, 0) + theirs.get(kind, 0) for kind in {**mine, **theirs}})
 
 
 class Message(Value):
@@ -326,11 +320,21 @@ class AgentState(Value):
         "errors": _each(ErrorInfo),
         "suspended": Suspended.from_dict,
     }
+    _growing = frozenset({"messages", "steps"})
 
     @property
     def step_count(self) -> int:
         """How many steps have been completed."""
-        return len(self.steps)
+        return len(self._fields.get("steps", ()))
+
+    @property
+    def last_step(self) -> Step | None:
+        """The step completed last; None before the first."""
+        steps = self._fields.get("steps")
+        if not steps:
+            return None
+        last: Step = steps.last() if type(steps) is Growing else steps[-1]
+        return last
 
     @property
     def stop_signal(self) -> StopSignal | None:
@@ -350,21 +354,27 @@ class AgentState(Value):
 
     def with_metadata(self, key: str, value: Any) -> AgentState:
         """Return a copy in which ``metadata[key]`` is ``value``."""
-        return self.replace(metadata={**self.metadata, key: value})
+        fields = self._fields.copy()
+        fields["metadata"] = joined(fields.get("metadata", {}), {key: value})
+        new = new_value(AgentState)
+        new._fields = fields
+        return new
 
     def with_messages(self, *messages: Message) -> AgentState:
         """Return a copy with ``messages`` at the end of the conversation."""
-        # A long conversation is not frozen again for each message, since it is made of values, and is copied once.
-        return self._of({**self._fields, "messages": tuple(self.messages) + messages})
+        # A long conversation is neither frozen again for each message, since it is made of values, nor copied.
+        return self._with(messages=Growing.plus(self._fields.get("messages", ()), messages))
 
     def with_step(self, step: Step) -> AgentState:
         """Return a copy with ``step`` as the last one completed, and no current one."""
-        steps = tuple(self.steps) + (step,)  # noqa: RUF005 - copies them once, not twice
-        return self._of({**self._fields, "steps": steps, "current_step": None})
+        steps = Growing.plus(self._fields.get("steps", ()), (step,))
+        return self._with(steps=steps, current_step=None)
 
     def with_model_usage(self, model: str, usage: Usage) -> AgentState:
         """Return a copy with ``usage`` of ``model`` added."""
-        return self.replace(model_usage={**self.model_usage, model: self.model_usage.get(model, Usage()) + usage})
+        used = self.model_usage
+        usage = used[model] + usage if model in used else usage
+        return self._with(model_usage=FrozenDict({**used, model: usage}))
 
     def with_stop_signal(self, signal: StopSignal) -> AgentState:
         """Return a copy with ``signal`` added."""

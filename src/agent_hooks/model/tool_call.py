@@ -17,7 +17,7 @@ from .tools import (
     paths_in,
     texts_in,
 )
-from .values import FrozenDict, Value, freeze, once, written
+from .values import FrozenDict, Value, freeze, new_value, once, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +77,11 @@ class ToolCall(Value):
 
     def with_args(self, args: Mapping[str, Any]) -> ToolCall:
         """Return the same call with ``args`` instead, whole."""
-        return self._of({**self._fields, "args": freeze(args if isinstance(args, dict) else dict(args))})
+        fields = self._fields.copy()
+        fields["args"] = args if type(args) is FrozenDict else freeze(args if isinstance(args, dict) else dict(args))
+        new = new_value(ToolCall)
+        new._fields = fields
+        return new
 
     @once
     def names(self) -> tuple[str, ...]:

@@ -107,8 +107,8 @@ class FileOperation(Value):
 
 def texts_in(args: Mapping[str, Any], keys: tuple[str, ...]) -> str:
     """Return all strings under ``keys`` on lines of their own: it is not known which one the tool uses."""
-    found = (_text(args.get(key)) for key in keys)
-    return "\n".join(dict.fromkeys(text for text in found if text))
+    found = [_text(args[key]) for key in keys if key in args]
+    return "\n".join(dict.fromkeys(filter(None, found))) if found else ""
 
 
 def _text(value: Any) -> str:
@@ -177,7 +177,7 @@ def patch_operations(patch: str) -> tuple[FileOperation, ...]:
 def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists and globs of searches."""
     globs = ("glob", "pattern") if "glob" in name.lower() else ("glob",)
-    found = [path for key in (*PATH_KEYS, *globs) for path in _paths(args.get(key))]
+    found = [path for key in (*PATH_KEYS, *globs) if key in args for path in _paths(args[key])]
     found += [path for address in found if (path := file_of_address(address))]
     return tuple(dict.fromkeys((*found, *addressed_files(args))))
 
@@ -247,7 +247,7 @@ def _is_address(text: str) -> bool:
 
 def addressed_files(args: Mapping[str, Any]) -> list[str]:
     """Return the files that the arguments name by ``file:`` addresses where an address is expected."""
-    addresses = (address for key in ADDRESS_KEYS for address in _paths(args.get(key)))
+    addresses = (address for key in ADDRESS_KEYS if key in args for address in _paths(args[key]))
     return [path for address in addresses if (path := file_of_address(address))]
 
 

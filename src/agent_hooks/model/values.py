@@ -6,11 +6,13 @@ replacing a field a single dict operation, however many fields the class declare
 
 from __future__ import annotations
 
+from _thread import allocate_lock
+
 from agent_hooks.errors import AgentHooksError, ReadOnlyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, ClassVar, NoReturn, Self, dataclass_transform
 
     once = property
@@ -37,14 +39,18 @@ else:
 new_value = object.__new__
 
 
-def _field(name: str, owner: str, default: object) -> property:
+def _field(name: str, owner: str, default: object, *, may_grow: bool) -> property:
     def read(self: Value) -> object:
         return self._fields.get(name, default)
+
+    def read_whole(self: Value) -> object:
+        value = self._fields.get(name, default)
+        return value.whole() if type(value) is Growing else value
 
     def refuse(_self: Value, _value: object) -> NoReturn:
         raise ReadOnlyError(f"{owner}.{name} is read-only; use .replace({name}=...) and return the copy.")
 
-    return property(read, refuse)
+    return property(read_whole if may_grow else read, refuse)
 
 
 # Types whose instances need no freezing: atoms, and every value and name.
@@ -74,6 +80,8 @@ class Value(metaclass=_Slotted):
     _required: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[dict[str, Any]] = {}
     _decode: ClassVar[dict[str, Callable[[Any], Any]]] = {}
+    # The fields whose tuple may be kept as a ``Growing``; who reads them is given the tuple.
+    _growing: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
         names = [name for name in cls.__annotations__ if not name.startswith("_")]
@@ -82,7 +90,7 @@ class Value(metaclass=_Slotted):
         cls._known = cls._known | frozenset(names)
         cls._required = (cls._required | frozenset(names)) - cls._defaults.keys()
         for name in names:
-            setattr(cls, name, _field(name, cls.__name__, defaults.get(name)))
+            setattr(cls, name, _field(name, cls.__name__, defaults.get(name), may_grow=name in cls._growing))
 
     def __init__(self, *positional: object, **fields: Any) -> None:
         if positional:
@@ -109,7 +117,13 @@ class Value(metaclass=_Slotted):
         """Return a copy with ``changes``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
-        return self._of({**self._fields, **frozen_fields(changes)})
+        return self._with(**frozen_fields(changes))
+
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with changes known to be right: the engine's own ``replace``, without the checks."""
+        new = new_value(type(self))
+        new._fields = {**self._fields, **changes}
+        return new
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields that are set, as JSON types only."""
@@ -154,6 +168,7 @@ _MOST_ITEMS = 20
 
 def _shown(value: Any) -> str:
     """Return the representation of a field, shortened: asyncio asks for that of a task's result at each start."""
+    value = value.whole() if type(value) is Growing else value
     kind, brackets = type(value), "()"
     if kind is str:
         rest = len(value) - _MOST_CHARACTERS
@@ -208,16 +223,64 @@ class FrozenList(_Frozen, list["Any"]):
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse_change
 
 
-# They are made by freeze alone, so nothing in them is left to be frozen.
-_UNCHANGEABLE |= {FrozenDict, FrozenList}
+class Growing:
+    """The items of a tuple that grows at its end: each is kept in one list with those that it grew from, so that
+    adding one copies none. ``whole()`` is the tuple; it is made when it is first asked for.
+    """
+
+    __slots__ = ("_items", "_length", "_whole")
+
+    def __init__(self, items: list[Any], length: int) -> None:
+        self._items = items
+        self._length = length
+
+    @classmethod
+    def plus(cls, before: Growing | Iterable[Any], added: Iterable[Any]) -> Growing:
+        """Return the items of ``before`` with ``added`` behind them."""
+        with _ADDING:
+            if not isinstance(before, Growing):
+                items = list(before)
+            elif len(before._items) == before._length:
+                items = before._items
+            else:  # something else was added behind these
+                items = before._items[: before._length]
+            items += added
+            return cls(items, len(items))
+
+    def whole(self) -> tuple[Any, ...]:
+        """Return the items as a tuple."""
+        try:
+            return self._whole
+        except AttributeError:
+            self._whole: tuple[Any, ...] = tuple(self._items[: self._length])
+            return self._whole
+
+    def last(self) -> Any:
+        """Return the last item."""
+        return self._items[self._length - 1]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __eq__(self, other: object) -> bool:
+        return self.whole() == (other.whole() if type(other) is Growing else other)
+
+    __hash__ = None  # type: ignore[assignment]  # as for the values in it
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (tuple, (self.whole(),))
+
+
+_ADDING = allocate_lock()
+# They are made by freeze alone, so nothing in them is left to be frozen. What is added to a conversation are values.
+_UNCHANGEABLE |= {FrozenDict, FrozenList, Growing}
 
 
 def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
     """Return ``fields`` itself, with every dict, list and set in it made read-only."""
-    if not _UNCHANGEABLE.issuperset(map(type, fields.values())):
-        for name, value in fields.items():
-            if type(value) not in _UNCHANGEABLE:
-                fields[name] = freeze(value)
+    for name, value in fields.items():
+        if type(value) not in _UNCHANGEABLE:
+            fields[name] = freeze(value)
     return fields
 
 
@@ -226,20 +289,30 @@ def freeze(value: Any) -> Any:
     kind = type(value)
     if kind is dict:  # the arguments of most tools: one level of atoms, copied in one go
         for inner in value.values():
-            if type(inner) not in _UNCHANGEABLE:
-                return FrozenDict({k: freeze(v) for k, v in value.items()})
+            if type(inner) not in _UNCHANGEABLE:  # no call for an atom: results may have millions
+                return FrozenDict({k: v if type(v) in _UNCHANGEABLE else freeze(v) for k, v in value.items()})
         return FrozenDict(value)
     if kind in _UNCHANGEABLE:
         return value
     if isinstance(value, dict):
         return FrozenDict({k: freeze(v) for k, v in value.items()})
     if isinstance(value, list):
-        return FrozenList([freeze(v) for v in value])
+        if _UNCHANGEABLE.issuperset(map(type, value)):
+            return FrozenList(value)
+        return FrozenList([v if type(v) in _UNCHANGEABLE else freeze(v) for v in value])
     if kind is tuple:
         return value if _UNCHANGEABLE.issuperset(map(type, value)) else tuple([freeze(v) for v in value])
     if isinstance(value, set):
         return frozenset(value)
     return bytes(value) if isinstance(value, bytearray) else value
+
+
+def joined(before: Mapping[str, Any], added: Mapping[str, Any]) -> FrozenDict:
+    """Return the items of both, read-only; those of ``before`` are frozen already."""
+    for value in added.values():
+        if type(value) not in _UNCHANGEABLE:
+            return FrozenDict({**before, **freeze(added)})
+    return FrozenDict({**before, **added})
 
 
 def thaw(value: Any) -> Any:
@@ -269,6 +342,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(value[key]) for key in value.keys()}  # noqa: SIM118 - a mapping need not be iterable
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]
+    if type(value) is Growing:
+        return plain(value.whole())
     if isinstance(value, BaseException):
         return {"type": type(value).__name__, "message": written(value)}
     return written(value)
@@ -280,9 +355,6 @@ def written(value: object) -> str:
         return str(value)
     except Exception:  # noqa: BLE001 - whatever its author let it raise
         return f"<{type(value).__name__} that cannot be written>"
-
-
-_UNCHANGEABLE |= {FrozenDict, FrozenList}
 
 
 class Name(str):

@@ -18,13 +18,13 @@ from agent_hooks.model.state import AgentState
 from agent_hooks.system.store import Store
 
 from .current import CURRENT, Caller, acting_as, hooks_of, in_own_loop, shared_fields
-from .defaults import DEFAULTS
+from .defaults import DEFAULT_EVENTS, DEFAULTS
 from .driver import ModelRequest, ModelResponse, answer_of, check_driver
-from .inference import about_request
 from .interceptors import interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned, check_store, dispatch_now
 from .python_tools import toolset
+from .run_states import about_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
 
 # The default limit of one run: a model that never finishes must not cost without end.
 MAX_STEPS = 100
-# The events of default hooks: on these it makes no difference that they run before all other hooks.
-_DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
 
 
 class AgentRuntime:
@@ -88,13 +86,13 @@ class AgentRuntime:
             given = given.in_session(session_id)
         self.interceptor = given
         for default in self.defaults:
-            if not _DEFAULT_EVENTS.issuperset(default.event):
-                events = ", ".join(sorted(_DEFAULT_EVENTS))
+            if not DEFAULT_EVENTS.issuperset(default.event):
+                events = ", ".join(sorted(DEFAULT_EVENTS))
                 raise RunError(
                     f"A default hook is one on {events}; {default.name!r} is none: give it as one of the hooks."
                 )
-        has = {(hook.event, hook.name) for hook in given.manager.describe()} if isinstance(given, Hooks) else set()
-        lacking = [one for one in self.defaults if not has.issuperset((str(event), one.name) for event in one.event)]
+        has = {(hook.event, hook.name) for hook in given.manager.all_hooks()} if isinstance(given, Hooks) else set()
+        lacking = [one for one in self.defaults if not has.issuperset((event, one.name) for event in one.event)]
         # A policy in shadow enforces nothing, but the default behaviour of an agent must remain.
         self.default_hooks = HookStack(lacking, self.policy.replace(shadow=False)).hooks() if lacking else None
         self.name = name
@@ -202,7 +200,7 @@ class AgentRuntime:
             {
                 "model": self.driver.model,
                 "system_prompt": state.system_prompt,
-                "messages": state.messages,
+                "messages": state._fields.get("messages", ()),
                 "tools": self._schemas,
                 "response_format": state.response_format,
             }

@@ -62,7 +62,7 @@ def tokens_of(state: AgentState, *, is_measured: bool) -> int:
     """Return the number of tokens of a conversation: the model's report in the last step, plus an estimate of later
     messages, one token for four bytes. Without a report, estimate all of it.
     """
-    last = state.steps[-1] if is_measured and state.steps else None
+    last = state.last_step if is_measured else None
     if last is None or last.message is None or not last.usage.total:
         return _estimate(state.system_prompt) + sum(map(_estimate_of, state.messages))
     return last.usage.total + sum(_estimate_of(message) for message in messages_of(last) if message.role != "assistant")

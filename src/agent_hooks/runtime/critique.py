@@ -137,7 +137,7 @@ class UseSelfCritique:
     def continues(self, state: AgentState) -> HookOutcome | None:
         """Send the model back with the feedback while rounds are left, else stop the run."""
         record = state.metadata.get(_KEY)
-        last = state.steps[-1].index if state.steps else None
+        last = None if state.last_step is None else state.last_step.index
         if record is None or record["approved"]:
             return None
         if (record["execution_id"], record["step"]) != (state.execution_id, last):

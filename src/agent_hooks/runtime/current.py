@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
@@ -15,7 +15,7 @@ from agent_hooks.model.state import AgentState, BegunCall
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Callable, Coroutine
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
@@ -52,14 +52,19 @@ _OUTSIDE = Caller(None, None, is_step=True)
 CURRENT: ContextVar[Caller] = ContextVar("agent_hooks_caller", default=_OUTSIDE)
 
 
-@contextmanager
-def acting_as(caller: Caller) -> Iterator[None]:
+class acting_as:  # noqa: N801 - used as `with acting_as(caller):`, a generator takes three times as long
     """Make ``caller`` the current one."""
-    token = CURRENT.set(caller)
-    try:
-        yield
-    finally:
-        CURRENT.reset(token)
+
+    __slots__ = ("_caller", "_token")
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def __enter__(self) -> None:
+        self._token = CURRENT.set(self._caller)
+
+    def __exit__(self, *_error: object) -> None:
+        CURRENT.reset(self._token)
 
 
 def current_run() -> AgentRun | None:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from agent_hooks.engine.checks import ACTION
+from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
+from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.state import StopReason, StopSignal
 
 from .messages import messages_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from agent_hooks.engine.plan import Chain
     from agent_hooks.model.state import AgentState, Step
 
+    from .interceptors import Interceptor
+
+# The events of default hooks: on these it makes no difference that they run before all other hooks.
+DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
 _FINISHED = HookOutcome.signal(StopSignal(reason=StopReason.COMPLETED, message="The model has finished."))
 
 
 def accumulate_usage(state: AgentState, step: Step) -> HookOutcome | None:
     """Add the step's tokens to the state's."""
-    return HookOutcome.proceed(state=state.replace(usage=state.usage + step.usage)) if step.usage.total else None
+    return HookOutcome.proceed(state=state._with(usage=state.usage + step.usage)) if step.usage.total else None
 
 
 def append_messages(state: AgentState, step: Step) -> HookOutcome | None:
@@ -32,9 +40,11 @@ def append_messages(state: AgentState, step: Step) -> HookOutcome | None:
 
 def stop_without_tool_calls(state: AgentState) -> HookOutcome | None:
     """Return the signal ``completed`` once the model has answered without calling tools."""
-    return _FINISHED if state.steps and not state.steps[-1].has_tool_calls else None
+    last = state.last_step
+    return None if last is None or last.has_tool_calls else _FINISHED
 
 
+_FUNCTIONS = (accumulate_usage, append_messages, stop_without_tool_calls)
 # First on after_step, so that other hooks see the step recorded, and a stop loses nothing of it; last on
 # should_continue, where a signal of any other hook does as well.
 DEFAULTS = (
@@ -42,6 +52,42 @@ DEFAULTS = (
     HookRegistration("after_step", append_messages, name="append_messages", priority=80, tryfirst=True),
     HookRegistration("should_continue", stop_without_tool_calls, name="stop_without_tool_calls", trylast=True),
 )
+
+
+class DefaultChains:
+    """Runs the default hooks of an event without a dispatch, where no other hook takes part."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Chain | None, tuple[Callable[..., HookOutcome | None], ...]]] = {}
+
+    def settle(self, hooks: Interceptor, event: HookEvent, state: AgentState, step: Step | None) -> AgentState | None:
+        """Return the state as the default hooks leave it; None if a dispatch is needed."""
+        if event not in DEFAULT_EVENTS or type(hooks) is not Hooks:
+            return None
+        chain, known = hooks.chain(event), self._known.get(event)
+        if known is None or known[0] is not chain:
+            known = self._known[event] = (chain, _defaults_in(chain))
+        try:
+            for action in known[1]:
+                outcome = action(state) if action is stop_without_tool_calls else action(state, step)
+                if outcome is not None:
+                    if outcome._fields.keys() != {"state"}:
+                        return None
+                    state = outcome._fields["state"]
+        except Exception:  # noqa: BLE001 - the dispatch will meet it again, and deal with it as a hook's failure
+            return None
+        return state if known[1] else None
+
+
+def _defaults_in(chain: Chain | None) -> tuple[Callable[..., HookOutcome | None], ...]:
+    """Return the functions of a chain if they are default ones, and nothing else takes part."""
+    if chain is None or not chain.is_plain or chain.observers:
+        return ()
+    actions: tuple[Any, ...] = tuple(
+        getattr(hook.function, ACTION, None) for hook in chain.deciders if hook.match is None
+    )
+    is_ours = len(actions) == len(chain.deciders) and all(any(a is own for own in _FUNCTIONS) for a in actions)
+    return actions if is_ours else ()
 
 
 def index_of(name: str, defaults: Sequence[HookRegistration]) -> int:

@@ -32,6 +32,7 @@ class ModelRequest(Value):
         "tools": lambda items: tuple(freeze(item) for item in items),
         "settings": freeze,
     }
+    _growing = frozenset({"messages"})
 
 
 class ModelResponse(Value):

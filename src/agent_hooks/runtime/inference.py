@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import Decision
+from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.state import Message, StopReason, StopSignal
 
 from .current import acting_as
@@ -58,16 +58,15 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             if await run.try_recover(error) and made <= retries:
                 continue
             raise ReportedError(error) from error
-        about = {**about_request(request), "model": response.model or request.model}
-        outcome = await run.ask(HookEvent.AFTER_INFERENCE, **about, response=response)
-        used, rewritten = response.usage, outcome._fields.get("response", response)
-        response = ModelResponse.of(rewritten)
-        if not response.usage.total:
-            response = response.replace(usage=used)
-        step = step.replace(
-            model=about["model"], usage=step.usage + response.usage, finish_reason=response.finish_reason
-        )
-        run.state = run.state.with_model_usage(step.model, used).replace(current_step=step)
+        model = response.model or request.model
+        outcome = await run.ask(HookEvent.AFTER_INFERENCE, request=request, model=model, response=response)
+        used = response.usage
+        if "response" in outcome._fields:
+            response = ModelResponse.of(outcome.response)
+            if not response.usage.total:
+                response = response.replace(usage=used)
+        step = step.replace(model=model, usage=step.usage + response.usage, finish_reason=response.finish_reason)
+        run.state = run.state.with_model_usage(model, used)._with(current_step=step)
         if outcome.decision is not Decision.RETRY:
             return _answered(run, step, response, outcome)
         if made > retries:
@@ -86,7 +85,9 @@ async def _before(run: AgentRun, hints: Sequence[Message], added: list[Message],
     request = run.agent.request(run.state)
     if hints:
         request = request.replace(messages=(*request.messages, *hints))
-    outcome = await run.ask_or_pause(HookEvent.BEFORE_INFERENCE, made=made, hints=hints, **about_request(request))
+    outcome = await run.ask_or_pause(HookEvent.BEFORE_INFERENCE, made=made, hints=hints, request=request)
+    if outcome is PROCEED:
+        return request
     new = [hook_message(outcome.context)] if outcome.context else []
     new = [message for message in new if message not in added]
     added += new
@@ -102,26 +103,17 @@ async def _before(run: AgentRun, hints: Sequence[Message], added: list[Message],
 
 
 def _answered(run: AgentRun, step: Step, response: ModelResponse, outcome: HookOutcome) -> Step:
-    if outcome.decision is Decision.DENY:
+    decision = outcome.decision
+    if decision is Decision.DENY:
         run.add_stop(HookEvent.AFTER_INFERENCE, outcome)
         return step.replace(finish_reason="withheld")
-    run.is_stopping = outcome.decision is Decision.STOP
-    calls = tuple(
-        call if call.id else call.replace(id=f"call_{run.state.execution_count}_{step.index}_{number}")
-        for number, call in enumerate(response.tool_calls)
-    )
+    run.is_stopping = decision is Decision.STOP
+    calls = response.tool_calls
+    if not all(call.id for call in calls):
+        made = f"call_{run.state.execution_count}_{step.index}"
+        calls = tuple(call if call.id else call.replace(id=f"{made}_{n}") for n, call in enumerate(calls))
     content = "" if response.content is None else response.content
-    return step.replace(
-        message=Message(role="assistant", content=content, tool_calls=calls, metadata=response.metadata),
-        messages=(hook_message(outcome.context),) if outcome.context else (),
-    )
-
-
-def about_request(request: ModelRequest) -> dict[str, Any]:
-    """Return the fields of a request for hooks."""
-    return {
-        "request": request,
-        "model": request.model,
-        "message_count": len(request.messages),
-        "tool_count": len(request.tools),
-    }
+    # The parts are frozen, as those of a response.
+    fields = {"role": "assistant", "content": content, "tool_calls": calls, "metadata": response.metadata}
+    added = (hook_message(outcome.context),) if outcome.context else ()
+    return step._with(message=Message._of(fields), messages=added)

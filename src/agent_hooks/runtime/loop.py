@@ -7,26 +7,28 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
-from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import Caller, acting_as, check_asyncio
+from .defaults import DefaultChains
 from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
-from .messages import hook_message, messages_from, with_cut_step
+from .messages import UNRELEASED, hook_message, messages_from, with_cut_step
 from .pausing import WAITING, Paused, pause, remember
 from .run_states import (
     ContinuationRequest,
     active_skill,
     answer_of,
+    context_of,
     decision_signal,
     final_status,
     fresh,
     last_of,
+    limit_signal,
     with_answer,
     with_outcome,
     with_skill,
@@ -37,13 +39,12 @@ from .tool_calls import ToolCalls
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Suspended
 
     from .agent import AgentRuntime
     from .pausing import Resumption
-
-_UNRELEASED = "Withheld: the run ended before this answer was let out."
 
 
 class AgentRun:
@@ -67,6 +68,7 @@ class AgentRun:
     ) -> None:
         self.agent = agent
         self.hooks = agent.interceptor
+        self.defaults = DefaultChains()
         self.parent = parent
         self.depth = 0
         self.in_turn = in_turn
@@ -183,7 +185,7 @@ class AgentRun:
             await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
             if not (self.state.continuation_requested and self.may_continue(is_shown=True)):
                 return False
-        if self.compact is not None and self.state.steps:  # before the first step the session did
+        if self.compact is not None and self.state.step_count:  # before the first step the session did
             self.state = await self.compact(self.state)
         if self.continuation is not None and self.continuation.reason:
             self.state = self.state.with_messages(hook_message(self.continuation.reason))
@@ -194,8 +196,8 @@ class AgentRun:
         """Run the step that has started, or resume it; ``after_step`` follows in every case."""
         paused, self.paused, self.is_stopping = self.paused, None, False
         step = self.state.current_step if paused is not None else None
-        step = await self.make_step(step or Step(index=self.state.step_count), paused)
-        self.state = self.state.replace(current_step=step)
+        step = await self.make_step(step or Step._of({"index": self.state.step_count}), paused)
+        self.state = self.state._with(current_step=step)
         try:
             await self.ask(HookEvent.AFTER_STEP, step=step)
         except BaseException:
@@ -206,12 +208,12 @@ class AgentRun:
 
     async def make_step(self, step: Step, paused: Suspended | None) -> Step:
         """Ask the model, run the tools it calls, and return the step with the results."""
-        self.state = self.state.replace(current_step=step)
+        self.state = self.state._with(current_step=step)
         tools: ToolCalls | None = None
         try:
             if step.message is None:
                 step = await infer(self, step, paused)
-                self.state = self.state.replace(current_step=step)
+                self.state = self.state._with(current_step=step)
             if step.message is not None and step.message.tool_calls:
                 tools = ToolCalls(self, step.message.tool_calls, paused)
                 await tools.make()
@@ -222,7 +224,7 @@ class AgentRun:
         except Paused as pausing:
             settled = tools.settled if tools is not None else ()
             step = with_tools(step, tools, settled) if tools is not None else self.state.current_step or step
-            self.state = self.state.replace(current_step=step)
+            self.state = self.state._with(current_step=step)
             raise Paused(pausing.suspended.replace(settled=settled, forced=self.forced), pausing.operation) from None
         except BaseException as error:
             # The results of tools and the usage are recorded even if there is no response.
@@ -287,18 +289,14 @@ class AgentRun:
         """Whether hooks and the agent's limit allow another step; add a stop signal at the limit."""
         if not self.may_continue():
             return False
-        await self.ask(HookEvent.SHOULD_CONTINUE, step=self.state.steps[-1] if self.state.steps else None)
+        await self.ask(HookEvent.SHOULD_CONTINUE, step=self.state.last_step)
         if not self.may_continue():
             return False
         made, most = self.state.step_count, self.agent.max_steps
         if most is None or made < most:
             await self.ask(HookEvent.BEFORE_STEP)
             return self.may_continue()
-        message = (
-            f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
-        )
-        numbers = {"currentSteps": made, "maxSteps": most}
-        self.add_signal(StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun"))
+        self.add_signal(limit_signal(made, most))
         return False
 
     def enter_skill(self, name: str) -> None:
@@ -360,7 +358,7 @@ class AgentRun:
             self.state = self.state.replace(status="stopped", current_step=None)
         is_released = self.state.output is not None or not self.hooks.listens(HookEvent.BEFORE_OUTPUT)
         if not is_released and answer_of(self.state) is not None:
-            self.state = with_answer(self.state, _UNRELEASED)
+            self.state = with_answer(self.state, UNRELEASED)
 
     # -- dispatching -------------------------------------------------------------------------------------------------
 
@@ -377,8 +375,12 @@ class AgentRun:
             self.apply(event, first)
             if first.blocks:
                 return first
-        if resumption is None and not self.hooks.listens(event):
-            return PROCEED
+        if resumption is None:
+            if not self.hooks.listens(event):
+                return PROCEED
+            if (settled := self.defaults.settle(self.hooks, event, self.state, about.get("step"))) is not None:
+                self.state = settled
+                return PROCEED
         ctx = self.context(event, **about)
         with acting_as(self.in_hook):
             if resumption is not None:
@@ -408,7 +410,7 @@ class AgentRun:
 
     def context(self, event: HookEvent, **about: Any) -> HookContext:
         """Return the context for hooks: the current state of the run."""
-        return HookContext(event, state=self.state, step_index=self.state.step_count, **self.fields, **about)
+        return context_of(event, self.state, self.fields, about)
 
     def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Apply the outcome to the state: messages, signals, a request to continue or stop."""

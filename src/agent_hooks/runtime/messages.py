@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.errors import StopRunError, SubagentDeniedError
 from agent_hooks.model.state import Message
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
-from agent_hooks.model.values import written
+from agent_hooks.model.values import FrozenDict, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +21,13 @@ WITHHELD = "Result withheld: "
 FAILED = "Error: "
 NOT_RUN = "Not run: the run was stopped."
 CUT_SHORT = "The run ended before this call had a result; what it did is not known."
+UNRELEASED = "Withheld: the run ended before this answer was let out."
 # The error type of a result that a hook withholds from the model.
 WITHHELD_TYPE = "ToolResultWithheld"
 # The error type of a call without a result, because the run ended first.
 _CUT_TYPE = "Cancelled"
+# The metadata of a tool's message.
+_OF_ERROR, _OF_RESULT = FrozenDict(is_error=True), FrozenDict()
 # Errors that are no failure: a hook, a person or the tool itself decided so.
 _INTENDED = frozenset({WITHHELD_TYPE, _CUT_TYPE, StopRunError.__name__, SubagentDeniedError.__name__})
 
@@ -63,13 +66,9 @@ def messages_of(step: Step) -> Iterator[Message]:
         return
     yield step.message
     for execution in step.executions:
-        yield Message(
-            role="tool",
-            content=text_of(execution),
-            name=execution.name,
-            tool_call_id=execution.call.id,
-            metadata={"is_error": True} if execution.failed else {},
-        )
+        call = execution.call
+        fields = {"role": "tool", "content": text_of(execution), "name": call.name, "tool_call_id": call.id}
+        yield Message._of({**fields, "metadata": _OF_ERROR if execution.failed else _OF_RESULT})
     yield from step.messages
 
 

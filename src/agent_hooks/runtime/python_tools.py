@@ -225,10 +225,9 @@ class Arguments:
 
     def read(self, args: dict[str, Any]) -> dict[str, Any]:
         """Return the validated arguments by parameter, defaults included. Raises ``ToolArgumentsError``."""
-        from pydantic import ValidationError
-        from pydantic_core import ArgsKwargs
+        from pydantic_core import ArgsKwargs, ValidationError
 
-        if refused := sorted(self._reserved & args.keys() - set(self._names)):
+        if self._reserved and (refused := sorted(self._reserved & args.keys() - set(self._names))):
             raise ToolArgumentsError("\n".join(map(self._unknown, refused)))
         try:
             values: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), args))

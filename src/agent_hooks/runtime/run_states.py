@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks.errors import SuspensionError
+from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.policy import RANKS
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
+from agent_hooks.model.values import frozen_fields
 
 from .log import logger
 from .messages import has_failed, messages_from
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 
+    from .driver import ModelRequest
     from .tool_calls import ToolCalls
 
 # Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.
@@ -83,7 +87,7 @@ def with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None
     failures: tuple[ErrorInfo, ...] = ()
     if len(executions) == len(settled):
         failures = tuple(e.error for e in executions if e.error is not None and has_failed(e))
-    return step.replace(
+    return step._with(
         executions=executions, messages=(*step.messages, *tools.messages), errors=(*step.errors, *failures)
     )
 
@@ -98,7 +102,7 @@ def last_of(role: str, state: AgentState) -> Any:
 
 def answer_of(state: AgentState) -> Message | None:
     """Return the message with the final answer, None if the last step has none."""
-    last = state.steps[-1] if state.steps else None
+    last = state.last_step
     return last.message if last is not None and last.type == "final_response" else None
 
 
@@ -117,18 +121,38 @@ def with_answer(state: AgentState, content: Any) -> AgentState:
 
 def with_outcome(state: AgentState, event: HookEvent, outcome: HookOutcome) -> AgentState:
     """Return the state with the state, messages, context and signals of an outcome applied."""
-    if outcome.state is not None and event not in _CONCURRENT:
+    brought = outcome._fields
+    if brought.get("state") is not None and event not in _CONCURRENT:
         try:
-            state = guarded(state, outcome.state)
+            state = guarded(state, brought["state"])
         except (TypeError, AttributeError) as error:
             logger.warning(
                 "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
             )
     if event not in _PLACED_ELSEWHERE and (messages := messages_from(outcome)):
         state = state.with_messages(*messages)
-    if outcome.signals:
+    if brought.get("signals"):
         state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
     return state
+
+
+def about_request(request: ModelRequest) -> dict[str, Any]:
+    """Return the fields of a request for hooks."""
+    return {
+        "request": request,
+        "model": request.model,
+        "message_count": len(request._fields.get("messages", ())),
+        "tool_count": len(request.tools),
+    }
+
+
+def context_of(event: HookEvent, state: AgentState, place: dict[str, Any], about: dict[str, Any]) -> HookContext:
+    """Return the context for hooks: ``place`` and ``about`` are fields of it, those of ``place`` frozen already."""
+    if "request" in about:
+        about = {**about_request(about["request"]), **about}
+    now = time()
+    own = {"event": event, "state": state, "step_index": state.step_count, "created_at": now, "updated_at": now}
+    return HookContext._of({**place, **own, **frozen_fields(about)})
 
 
 _ACTIVE = "active_skill"
@@ -180,6 +204,13 @@ def decision_signal(event: HookEvent, outcome: HookOutcome) -> StopSignal:
         source=outcome.hook or "",
         decided_by=outcome.source or "code",
     )
+
+
+def limit_signal(made: int, most: int) -> StopSignal:
+    """Return the stop signal for the limit of steps."""
+    message = f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
+    numbers = {"currentSteps": made, "maxSteps": most}
+    return StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun")
 
 
 def request_signal(error: StopRunError, source: str) -> StopSignal:

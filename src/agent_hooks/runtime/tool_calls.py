@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError, SuspensionError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import Decision
+from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
+from agent_hooks.model.values import freeze
 from agent_hooks.system.by_hand import marked_as_agent
 
 from .current import Caller, StartedAgents, acting_as
@@ -156,6 +157,9 @@ class ToolCalls:
                 one.execution = ToolExecution.denied(call, NOT_RUN)
             return None
         outcome = await self.run.ask_or_pause(HookEvent.BEFORE_TOOL_USE, made=one.made, tool_call=call)
+        if outcome is PROCEED:
+            one.context = ""
+            return call
         one.context = "\n\n".join(filter(None, (outcome.context, MADE if one.made and outcome.blocks else "")))
         self.add_outcome(outcome)
         if "tool_args" in outcome._fields:
@@ -189,7 +193,8 @@ class ToolCalls:
                     raise one.agents.first_wait
                 if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
                     raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
-                return ToolExecution(call=call, result=result, duration=perf_counter() - started), None
+                fields = {"call": call, "result": freeze(result), "duration": perf_counter() - started}
+                return ToolExecution._of(fields), None
             except BaseException as error:
                 if one.agents.first_wait is not None and _is_wait_or_failure(error):
                     return ToolExecution(call=call), one.agents.first_wait
@@ -204,7 +209,6 @@ class ToolCalls:
     async def _after(self, one: Call, execution: ToolExecution, error: BaseException | None) -> None:
         """Dispatch the result to hooks, and keep it unless they request a retry."""
         one.made += 1
-        one.agents, one.is_answered = StartedAgents(), False
         again = False
         if execution.error is not None:
             text = execution.error.message
@@ -216,14 +220,16 @@ class ToolCalls:
         outcome = await self._ask(HookEvent.AFTER_TOOL_USE, execution, result=execution.result, error=execution.error)
         is_refused = outcome.decision is Decision.RETRY
         if (again or is_refused) and one.made <= self.retries and not self.is_stopped:
+            one.agents, one.is_answered = StartedAgents(), False
             return
-        if "result" in outcome._fields:
-            execution = execution.replace(result=outcome.result, error=None)
-        if is_refused or outcome.decision is Decision.DENY:
-            # A retry skips the remaining hooks: a result that they have not judged must not reach the model.
-            limit = NOT_AGAIN if self.is_stopped else f"Retry limit reached: {self.retries}/{self.retries}."
-            execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
-        execution = _with_context(execution, after=outcome.context)
+        if outcome is not PROCEED:
+            if "result" in outcome._fields:
+                execution = execution.replace(result=outcome.result, error=None)
+            if is_refused or outcome.decision is Decision.DENY:
+                # A retry skips the remaining hooks: a result that they have not judged must not reach the model.
+                limit = NOT_AGAIN if self.is_stopped else f"Retry limit reached: {self.retries}/{self.retries}."
+                execution = _withheld(execution, f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
+            execution = _with_context(execution, after=outcome.context)
         one.execution = _with_context(execution, one.context)
         if error is not None and has_failed(one.execution):
             known = execution.name in self.run.agent.tools
@@ -231,7 +237,8 @@ class ToolCalls:
 
     async def _ask(self, event: HookEvent, execution: ToolExecution, **about: Any) -> HookOutcome:
         outcome = await self.run.ask(event, tool_call=execution.call, tool_execution=execution, **about)
-        self.add_outcome(outcome)
+        if outcome is not PROCEED:
+            self.add_outcome(outcome)
         return outcome
 
     def add_outcome(self, outcome: HookOutcome) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .parameters import parse_braces
-from .quoting import decode_ansi
+from .patterns import Pattern
 from .syntax import Arithmetic, Bare, Parameter, ProcessSubstitution, Substitution, append_part
 
 TYPE_CHECKING = False
@@ -22,14 +21,13 @@ _MAX_WASTED = 64 * 1024
 
 # A backslash and a newline vanish, also inside names and operators.
 JOIN = r"(?:\\\n)*"
-_RUN = re.compile(r"[^ \t\n|&;()<>'\"\\$`]+").match
-_NAME = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_]|\\\n)*").match
-_JOINS = re.compile(JOIN).match
-_IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+').match
-_IN_HERE_DOCUMENT = re.compile(r"[^\\$`]+").match
-_IN_BACKQUOTES = re.compile(r"(?:[^\\`]|\\[\s\S])*").match
-_IN_ANSI_QUOTES = re.compile(r"(?:[^\\']|\\[\s\S])*").match
-_IN_BRACKETS = re.compile(r"[A-Za-z0-9_ \t\n.,;=+*-]+").match
+_RUN = Pattern(r"[^ \t\n|&;()<>'\"\\$`]+")
+_NAME = Pattern(r"[A-Za-z_](?:[A-Za-z0-9_]|\\\n)*")
+_IN_DOUBLE_QUOTES = Pattern(r'[^"\\$`]+')
+_IN_HERE_DOCUMENT = Pattern(r"[^\\$`]+")
+_IN_BACKQUOTES = Pattern(r"(?:[^\\`]|\\[\s\S])*")
+_IN_ANSI_QUOTES = Pattern(r"(?:[^\\']|\\[\s\S])*")
+_IN_BRACKETS = Pattern(r"[A-Za-z0-9_ \t\n.,;=+*-]+")
 _SPECIAL_PARAMETERS = frozenset("@*#?-$!_0123456789")
 
 
@@ -85,7 +83,7 @@ class Lexer:
         parts: Word = []
         level = 0  # of brackets in a regular expression
         while self.at < size:
-            run = _RUN(text, self.at)
+            run = _RUN.match(text, self.at)
             if run is not None:
                 append_part(parts, Bare(run[0]))
                 self.at = run.end()
@@ -145,7 +143,7 @@ class Lexer:
         if text.startswith(('"', "\\\n"), start):  # an empty word is a word
             append_part(parts, "")
         while True:
-            run = _IN_DOUBLE_QUOTES(text, self.at)
+            run = _IN_DOUBLE_QUOTES.match(text, self.at)
             if run is not None:
                 append_part(parts, run[0])
                 self.at = run.end()
@@ -180,7 +178,7 @@ class Lexer:
         text = self.text
         parts: Word = []
         while self.at < len(text):
-            run = _IN_HERE_DOCUMENT(text, self.at)
+            run = _IN_HERE_DOCUMENT.match(text, self.at)
             if run is not None:
                 append_part(parts, run[0])
                 self.at = run.end()
@@ -192,23 +190,28 @@ class Lexer:
         """Scan an expansion, or a dollar that is text."""
         text = self.text
         start = self.at
-        joins = _JOINS(text, start + 1)
-        at = joins.end() if joins else start + 1
+        at = start + 1
+        while text.startswith("\\\n", at):
+            at += 2
         char = text[at : at + 1]
-        name = _NAME(text, at)
+        name = _NAME.match(text, at)
         if name is not None:
             self.at = name.end()
             parts.append(Parameter(name[0].replace("\\\n", ""), quoted=quoted))
         elif char == "(":
             self.substituted(parts, at, quoted=quoted)
         elif char == "{":
+            from .parameters import parse_braces
+
             self.at = at + 1
             parse_braces(self, parts, quoted=quoted)
         elif char == "'" and not quoted:
-            inside = _IN_ANSI_QUOTES(text, at + 1)
+            inside = _IN_ANSI_QUOTES.match(text, at + 1)
             end = inside.end() if inside else at + 1
             if not text.startswith("'", end):
                 raise self.error("a single quote is not closed", start)
+            from .quoting import decode_ansi
+
             append_part(parts, decode_ansi(text[at + 1 : end]))
             self.at = end + 1
         elif char == '"' and not quoted:
@@ -269,7 +272,7 @@ class Lexer:
     def backquoted(self, *, quoted: bool, in_text: bool = False) -> Substitution:
         """Scan up to the next backquote and parse the unescaped text between the two as commands."""
         start = self.at
-        inside = _IN_BACKQUOTES(self.text, start + 1)
+        inside = _IN_BACKQUOTES.match(self.text, start + 1)
         end = inside.end() if inside else start + 1
         if not self.text.startswith("`", end):
             raise self.error("a backquote is not closed", start)
@@ -289,7 +292,7 @@ class Lexer:
         level = 0
         run = ""
         while self.at < len(text):
-            plain = _IN_BRACKETS(text, self.at)
+            plain = _IN_BRACKETS.match(text, self.at)
             if plain is not None:
                 run += plain[0]
                 self.at = plain.end()

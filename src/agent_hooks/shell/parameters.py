@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from .patterns import Pattern
 from .syntax import UNKNOWN, Bare, Parameter, Substitution, append_part
 
 TYPE_CHECKING = False
@@ -11,9 +10,9 @@ if TYPE_CHECKING:
     from .lexer import Lexer
     from .syntax import Word
 
-_NAME = re.compile(r"(?:[A-Za-z_](?:[A-Za-z0-9_]|\\\n)*|[0-9](?:[0-9]|\\\n)*)").match
-_OPERATOR = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/#|/%|/|\^\^?|,,?|~~?|@[A-Za-z]|:").match
-_QUOTE_AFTER_DOLLAR = re.compile(r"\$(?:\\\n)*(['\"])").match
+_NAME = Pattern(r"(?:[A-Za-z_](?:[A-Za-z0-9_]|\\\n)*|[0-9](?:[0-9]|\\\n)*)")
+_OPERATOR = Pattern(r":[-=?+]|[-=?+]|##?|%%?|//|/#|/%|/|\^\^?|,,?|~~?|@[A-Za-z]|:")
+_QUOTE_AFTER_DOLLAR = Pattern(r"\$(?:\\\n)*(['\"])")
 _SPECIAL = frozenset("@*#?-$!_")
 _INDIRECT = frozenset("@*#?$!")
 # Their argument is a value, not a pattern.
@@ -47,7 +46,7 @@ def _parameter(lexer: Lexer, *, quoted: bool) -> Parameter | None:
     lexer.skip_joins()
     prefix = _prefix(text, lexer.at)
     lexer.at += bool(prefix)
-    match = _NAME(text, lexer.at)
+    match = _NAME.match(text, lexer.at)
     if match is not None:
         name = match[0].replace("\\\n", "")
         lexer.at = match.end()
@@ -78,7 +77,7 @@ def _parameter(lexer: Lexer, *, quoted: bool) -> Parameter | None:
 def _prefix(text: str, at: int) -> str:
     """Return ``length`` for ``#`` and ``indirect`` for ``!`` before a name; these may be names themselves."""
     char, following = text[at : at + 1], text[at + 1 : at + 2]
-    has_name = _NAME(text, at + 1) is not None
+    has_name = _NAME.match(text, at + 1) is not None
     if char == "#" and (has_name or (following in _SPECIAL and text.startswith("}", at + 2))):
         return "length"
     if char == "!" and (has_name or following in _INDIRECT):
@@ -89,7 +88,7 @@ def _prefix(text: str, at: int) -> str:
 def _operation(lexer: Lexer, parameter: Parameter) -> Parameter | None:
     """Parse an operator and its arguments."""
     text = lexer.text
-    match = _OPERATOR(text, lexer.at)
+    match = _OPERATOR.match(text, lexer.at)
     if match is None:
         return None
     lexer.at = match.end()
@@ -144,7 +143,7 @@ def _argument(lexer: Lexer, parts: Word, operator: str, *, quoted: bool, stop: s
             lexer.at += 1
         elif char == "'":
             lexer.quoted_or_expanded(parts)
-        elif char == "$" and not is_text and (quote := _QUOTE_AFTER_DOLLAR(text, lexer.at)):
+        elif char == "$" and not is_text and (quote := _QUOTE_AFTER_DOLLAR.match(text, lexer.at)):
             if quote[1] == '"':
                 lexer.at = quote.end() - 1
             else:

@@ -5,12 +5,10 @@ Rules: the Bash Reference Manual, "Shell Grammar"; bash 5.2 where it is silent.
 
 from __future__ import annotations
 
-import re
-from contextlib import suppress
-
 from .compound import COMPOUNDS, GrammarError, bare, parse_bracket, parse_loop_head, shown
 from .lexer import JOIN, ParseError
-from .plain import IS_RESERVED, RESERVED
+from .patterns import Pattern
+from .plain import RESERVED
 from .simple import SAFE, SimpleParser, unquoted
 from .syntax import (
     Bare,
@@ -34,22 +32,21 @@ if TYPE_CHECKING:
 
 MAX_LENGTH = 256 * 1024  # characters
 
-# A run of plain words that starts with a name: no reserved word and no assignment.
-_NAMED_RUN = re.compile(
-    rf"(?!{IS_RESERVED})"
+# A run of plain words that starts with a name, or a reserved word, but with no assignment.
+_NAMED_RUN = Pattern(
     rf"(?:\[(?=[ \t])|[^\s|&;()<>'\"\\$`#=\[][^\s|&;()<>'\"\\$`=\[]*+)(?=[ \t\n;|&)]|\Z)"
     rf"[ \t]*+(?:{SAFE}[ \t]++)*+(?:{SAFE}(?=[\n;|&)]|\Z))?+"
-).match
-_BRACKETS = re.compile(r"[ \t]*\([ \t]*\)").match
-_OPTIONS_OF_TIME = re.compile(r"(?:[ \t]+-p(?=[ \t\n;&|]|\Z))?(?:[ \t]+--(?=[ \t\n;&|]|\Z))?").match
+)
+_BRACKETS = Pattern(r"[ \t]*\([ \t]*\)")
+_OPTIONS_OF_TIME = Pattern(r"(?:[ \t]+-p(?=[ \t\n;&|]|\Z))?(?:[ \t]+--(?=[ \t\n;&|]|\Z))?")
 # With any other option it is the program of that name.
-_PROGRAM_TIME = re.compile(r"[ \t]+-(?!p[ \t\n;&|]|-[ \t\n;&|]|p?\Z|-\Z)").match
-_NAME_OF_COPROCESS = re.compile(
+_PROGRAM_TIME = Pattern(r"[ \t]+-(?!p[ \t\n;&|]|-[ \t\n;&|]|p?\Z|-\Z)")
+_NAME_OF_COPROCESS = Pattern(
     r"[ \t]+(?!(?:if|for|while|until|case|select|time|function|coproc)[ \t])[A-Za-z_][A-Za-z0-9_]*[ \t]+"
     r"(?=\(|\[\[[ \t]|(?:if|for|select|while|until|case|\{)[ \t\n(])"
-).match
-_OPERATOR = re.compile(rf";{JOIN};{JOIN}&|;{JOIN}[;&]|&{JOIN}&|\|{JOIN}\||[;&]").match
-_PIPE = re.compile(rf"\|{JOIN}&|\|(?!{JOIN}\|)").match
+)
+_OPERATOR = Pattern(rf";{JOIN};{JOIN}&|;{JOIN}[;&]|&{JOIN}&|\|{JOIN}\||[;&]")
+_PIPE = Pattern(rf"\|{JOIN}&|\|(?!{JOIN}\|)")
 _ENDS = frozenset(["then", "else", "elif", "do", "fi", "done", "esac", "}"])
 
 
@@ -181,7 +178,7 @@ class Parser(SimpleParser):
             return ";"  # `list` skips it
         if self.ends_list():
             return ""
-        match = _OPERATOR(text, at)
+        match = _OPERATOR.match(text, at)
         if match is not None:
             self.at = match.end()
             return match[0].replace("\\\n", "")
@@ -200,7 +197,7 @@ class Parser(SimpleParser):
         if char == "" and self.closer:
             raise self.error(f"{self.closer} is missing", at)
         if char == ";":
-            match = _OPERATOR(text, at)
+            match = _OPERATOR.match(text, at)
             if match is None or match[0] == ";":
                 return False
             self.at = match.end()
@@ -224,7 +221,7 @@ class Parser(SimpleParser):
         parts = [node]
         while True:
             self.blanks()
-            match = _PIPE(self.text, self.at)
+            match = _PIPE.match(self.text, self.at) if self.text.startswith("|", self.at) else None
             if match is None:
                 break
             self.at = match.end()
@@ -243,9 +240,8 @@ class Parser(SimpleParser):
         """Parse a command with its redirections; None if the list ends here."""
         text = self.text
         at = self.at
-        run = _NAMED_RUN(text, at)
-        if run is not None:
-            plain = run[0].split()
+        run = _NAMED_RUN.match(text, at)
+        if run is not None and (plain := run[0].split())[0] not in RESERVED:
             self.at = run.end()
             if len(plain) > 1 or not text.startswith("(", self.at):
                 return self.plain(plain, at, at + len(run[0].rstrip()))
@@ -256,9 +252,9 @@ class Parser(SimpleParser):
             return None
         word = self.first_word()
         name = bare(word)
-        if name in RESERVED and not (name == "time" and _PROGRAM_TIME(text, self.at)):
+        if name in RESERVED and not (name == "time" and _PROGRAM_TIME.match(text, self.at)):
             return self.reserved(name, at)
-        brackets = _BRACKETS(text, self.at) if word else None
+        brackets = _BRACKETS.match(text, self.at) if word else None
         if brackets is not None:
             self.at = brackets.end()
             return self.function(unquoted(word), at)
@@ -280,7 +276,7 @@ class Parser(SimpleParser):
             self.terminator, self.terminator_at = name, at
             return None
         if name in ("!", "time"):
-            options = _OPTIONS_OF_TIME(self.text, self.at) if name == "time" else None
+            options = _OPTIONS_OF_TIME.match(self.text, self.at) if name == "time" else None
             self.at = options.end() if options else self.at
             return self.prefixed()
         if name == "coproc":
@@ -288,7 +284,7 @@ class Parser(SimpleParser):
         if name == "function":
             self.blanks()
             function = unquoted(self.word())
-            brackets = _BRACKETS(self.text, self.at)
+            brackets = _BRACKETS.match(self.text, self.at)
             self.at = brackets.end() if brackets else self.at
             return self.function(function, at)
         return self.compound(COMPOUNDS[name], at)
@@ -305,7 +301,7 @@ class Parser(SimpleParser):
 
     def coprocess(self) -> Coprocess:
         """Parse from after ``coproc``."""
-        match = _NAME_OF_COPROCESS(self.text, self.at)
+        match = _NAME_OF_COPROCESS.match(self.text, self.at)
         name = match[0].strip() if match else ""
         self.at = match.end() if match else self.at
         self.blanks()
@@ -386,13 +382,15 @@ class Parser(SimpleParser):
         word = self.first_word()
         name = bare(word)
         if name in ("case", "[["):
-            with suppress(GrammarError):
+            try:
                 COMPOUNDS[name](self, at)
+            except GrammarError:
+                return ""
         elif name in ("for", "select"):
             parse_loop_head(self)
         elif name in RESERVED:
             return name
-        elif (brackets := _BRACKETS(self.text, self.at)) and word:
+        elif (brackets := _BRACKETS.match(self.text, self.at)) and word:
             self.at = brackets.end()
         else:
             self.simple([word] if word else [], [self.text[at : self.at]] if word else [], at, self.at)

@@ -1,29 +1,36 @@
-"""Parses plain commands, in which nothing is quoted, expanded or joined: most commands are.
+"""Parses plain commands, in which nothing is quoted or joined: most commands are.
 
-One regular expression decides, so that a process that sees only such a command need not load the parser.
+Without regular expressions, so that a process that sees only such a command need not load the parser.
 """
 
 from __future__ import annotations
 
-import re
-
-from .syntax import Simple
+from .syntax import Bare, Simple
 
 # Words that do not name a program at the start of a command.
 RESERVED = frozenset(
     "if then else elif fi for select while until do done case esac function time coproc ! { } [[".split()
 )
-# A whole reserved word, not the start of a longer one.
-IS_RESERVED = rf"(?:{'|'.join(re.escape(word) for word in sorted(RESERVED))})(?=[ \t\n;|&)]|\Z)"
-# Characters that quote, expand, redirect, join, assign or match; `#` only at the start of a word.
-_SPECIAL = r"\s|&;()<>'\"\\$`{~\[*?"
-_PLAIN = re.compile(
-    rf"(?!{IS_RESERVED})[^{_SPECIAL}=#][^{_SPECIAL}=]*+(?:[ \t]++[^{_SPECIAL}#][^{_SPECIAL}]*+)*+[ \t\n]*+"
-).fullmatch
+# Characters that quote, expand, redirect or join.
+_SPECIAL = frozenset("|&;()<>'\"\\$`{[")
+# Those that a shell expands in a word that is spelled out all the same.
+_EXPANDED = frozenset("~*?")
+_BLANKS = " \t\n"
 
 
 def parse_plain(text: str) -> Simple | None:
-    """Parse ``text`` if it is one simple command without quotes, expansions, assignments, redirections and patterns;
-    return None for any other text.
+    """Parse ``text`` if it is one simple command without quotes, variables, assignments, redirections, braces and
+    brackets; return None for any other text.
     """
-    return Simple([], [], [], 0, len(text.rstrip()), text.split()) if _PLAIN(text) else None
+    if not _SPECIAL.isdisjoint(text) or text[:1].isspace():
+        return None
+    line = text.rstrip(_BLANKS)
+    words = line.split()
+    # A comment, an assignment, or white space that does not separate words for a shell.
+    if not words or words[0] in RESERVED or "=" in words[0] or line[0] == "#" or " #" in line or "\t#" in line:
+        return None
+    if words != [word for word in line.replace("\t", " ").split(" ") if word]:
+        return None
+    if not _EXPANDED.isdisjoint(line):
+        return Simple([], [[Bare(word)] for word in words], [], 0, len(line), None, words)
+    return Simple([], [], [], 0, len(line), words)

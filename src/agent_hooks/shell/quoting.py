@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
+from .patterns import Pattern
 from .syntax import UNKNOWN
 
-_ESCAPE = re.compile(
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+_ESCAPE = Pattern(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x\{([0-9a-fA-F]*)\}?|x([0-9a-fA-F]{1,2})"
     r"|u([0-9a-fA-F]{1,4})|U([0-9a-fA-F]{1,8})|c(\\\\|[\s\S]))"
 )
-_BYTES = re.compile("[\udc80-\udcff]+")
+_BYTES = Pattern("[\udc80-\udcff]+")
 _LETTERS = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",

@@ -5,9 +5,8 @@ Rules: the Bash Reference Manual, "Simple Commands", "Redirections" and "Arrays"
 
 from __future__ import annotations
 
-import re
-
 from .lexer import JOIN, Lexer
+from .patterns import Pattern
 from .syntax import Assignment, Bare, Redirect, Simple, append_part
 
 TYPE_CHECKING = False
@@ -16,19 +15,19 @@ if TYPE_CHECKING:
 
 SAFE = r"[^\s|&;()<>'\"\\$`#][^\s|&;()<>'\"\\$`]*+"
 # Words without quotes and expansions, up to blanks or the end of the command.
-_RUN = re.compile(rf"(?:{SAFE}[ \t]++)*+(?:{SAFE}(?=[\n;|&)]|\Z))?+").match
-_QUOTED = re.compile(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\n;|&)]|\Z)").match
-_PATTERN = re.compile(r"[{~\[*?]").search
+_RUN = Pattern(rf"(?:{SAFE}[ \t]++)*+(?:{SAFE}(?=[\n;|&)]|\Z))?+")
+_QUOTED = Pattern(r"(?:'([^']*+)'|\"([^\"\\$`]*+)\")(?=[ \t\n;|&)]|\Z)")
+_PATTERN = Pattern(r"[{~\[*?]")
 _AFTER_AMPERSAND = frozenset(["", "&", " ", "\n"])  # after an ``&`` that does not redirect
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)*").match
-_REDIRECT = re.compile(
+_BLANKS = Pattern(r"(?:[ \t]|\\\n)*")
+_REDIRECT = Pattern(
     rf"([0-9](?:[0-9]|\\\n)*|\{{[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]\n]*\])?\}})?"
     rf"(<{JOIN}<{JOIN}[<-]|<{JOIN}[<>&]|<(?!{JOIN}\()|>{JOIN}[>|&]|>(?!{JOIN}\()|&{JOIN}>(?:{JOIN}>)?)"
-).match
+)
 _MAY_REDIRECT = frozenset("<>&0123456789{")
-_ASSIGNMENT = re.compile(r"([A-Za-z_](?:[A-Za-z0-9_]|\\\n)*)(\+?)=").match
-_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[").match
-_QUOTES = re.compile(r"\\([\s\S])|'([^']*)'|\"([^\"]*)\"")
+_ASSIGNMENT = Pattern(r"([A-Za-z_](?:[A-Za-z0-9_]|\\\n)*)(\+?)=")
+_SUBSCRIPT = Pattern(r"[A-Za-z_][A-Za-z0-9_]*\[")
+_QUOTES = Pattern(r"\\([\s\S])|'([^']*)'|\"([^\"]*)\"")
 
 
 class SimpleParser(Lexer):
@@ -52,7 +51,7 @@ class SimpleParser(Lexer):
         is_whole = (
             at >= len(text) or text[at] in "\n;|)" or (text[at] == "&" and text[at + 1 : at + 2] in _AFTER_AMPERSAND)
         )
-        if not is_whole or _PATTERN(text, start, end):
+        if not is_whole or _PATTERN.search(text, start, end):
             return self.simple([[Bare(word)] for word in words], words, start, end)
         node = Simple([], [], [], self.base + start, self.base + end, words)
         self.found.append(node)
@@ -76,7 +75,7 @@ class SimpleParser(Lexer):
             if char in "&(":
                 break
             if words:
-                run = _RUN(text, at)
+                run = _RUN.match(text, at)
                 if run and run.end() > at:
                     plain = run[0].split()
                     words += [[Bare(word)] for word in plain]
@@ -97,7 +96,7 @@ class SimpleParser(Lexer):
     def operand(self, words: list[Word], raw: list[str], assignments: list[Assignment]) -> bool:
         """Parse a word; False, with nothing parsed, if there is none."""
         text, at = self.text, self.at
-        quoted = _QUOTED(text, at)
+        quoted = _QUOTED.match(text, at)
         if quoted is not None:
             self.at = quoted.end()
             words.append([quoted[1] or quoted[2] or ""])
@@ -119,7 +118,7 @@ class SimpleParser(Lexer):
         text = self.text
         start = self.at
         index: Word | None = None
-        match = _SUBSCRIPT(text, start)
+        match = _SUBSCRIPT.match(text, start)
         if match is not None:
             self.at = match.end()
             index = []
@@ -131,7 +130,7 @@ class SimpleParser(Lexer):
             name = text[start : match.end() - 1]
             self.at += 1 + append
         else:
-            match = _ASSIGNMENT(text, start)
+            match = _ASSIGNMENT.match(text, start)
             if match is None:
                 return False
             name = match[1].replace("\\\n", "")
@@ -146,7 +145,7 @@ class SimpleParser(Lexer):
         """Parse the ``(…)`` after ``name=`` in an operand of ``declare`` and its like."""
         if len(word) != 1 or type(part := word[0]) is not Bare:
             return None
-        match = _ASSIGNMENT(part.text)
+        match = _ASSIGNMENT.match(part.text)
         if match is None or match.end() < len(part.text):
             return None
         return Assignment(match[1], [], bool(match[2]), None, self.items())
@@ -176,12 +175,12 @@ class SimpleParser(Lexer):
 
     def is_redirect(self) -> bool:
         """Whether a redirection starts here."""
-        return self.text[self.at] in _MAY_REDIRECT and _REDIRECT(self.text, self.at) is not None
+        return self.text[self.at] in _MAY_REDIRECT and _REDIRECT.match(self.text, self.at) is not None
 
     def starts_assignment(self) -> bool:
         """Whether an assignment starts here."""
-        if _SUBSCRIPT(self.text, self.at) is None:
-            return _ASSIGNMENT(self.text, self.at) is not None
+        if _SUBSCRIPT.match(self.text, self.at) is None:
+            return _ASSIGNMENT.match(self.text, self.at) is not None
         at = self.at
         is_assignment = self.assigned([])
         self.at = at
@@ -190,7 +189,7 @@ class SimpleParser(Lexer):
     def redirected(self, redirects: list[Redirect]) -> bool:
         """Parse a redirection; False, with nothing parsed, if there is none."""
         text = self.text
-        match = _REDIRECT(text, self.at)
+        match = _REDIRECT.match(text, self.at)
         if match is None:
             return False
         operator = match[2].replace("\\\n", "")
@@ -214,7 +213,9 @@ class SimpleParser(Lexer):
 
     def blanks(self) -> bool:
         """Skip blanks and joined lines; return whether there were any."""
-        match = _BLANKS(self.text, self.at)
+        if self.text[self.at : self.at + 1] not in (" ", "\t", "\\"):  # nearly always
+            return False
+        match = _BLANKS.match(self.text, self.at)
         before, self.at = self.at, match.end() if match else self.at
         return self.at > before
 
@@ -278,7 +279,7 @@ class SimpleParser(Lexer):
 
     def name(self) -> Word:
         """Scan the name of a command. In a subscript, blanks are text."""
-        match = _SUBSCRIPT(self.text, self.at)
+        match = _SUBSCRIPT.match(self.text, self.at)
         if match is None:
             return self.word(bang=True)
         word: Word = [Bare(match[0])]

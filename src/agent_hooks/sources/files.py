@@ -21,6 +21,7 @@ from agent_hooks.system.folders import (
     uses_account,
 )
 from agent_hooks.system.paths import folders_above, is_below
+from agent_hooks.system.stamps import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class ClaudeSource:
         if self.source != "managed":
             return [os.path.join(self.folder, CLAUDE_FILE)]
         inner = os.path.join(self.folder, CLAUDE_MANAGED_FOLDER)
+        note("file", inner)
         try:
             names = sorted(name for name in os.listdir(inner) if name.endswith(".json") and name[0] != ".")
         except OSError:
@@ -133,6 +135,7 @@ def project_roots(directory: str) -> list[str]:
     home = os.path.realpath(os.path.expanduser("~"))
     for variable in _OWN_FOLDERS:
         folder = os.path.realpath(os.environ.get(variable) or os.sep)
+        note("real", os.environ.get(variable) or os.sep)
         if is_below(folder, root) and not is_below(home, root):
             raise SettingsError(
                 f"{variable} is {folder}, which is inside the project {root}: set it to a folder of your own, or leave "
@@ -283,6 +286,7 @@ def user_claude_sources() -> list[ClaudeSource]:
     """Return the user's own settings of Claude Code: one source, or two as in ``user_sources``."""
     first = claude_dir()
     own = os.path.join(account_home(), ".claude")
+    note("real", own, first)
     is_other = uses_account() and os.path.isabs(own) and os.path.realpath(own) != os.path.realpath(first)
     return [ClaudeSource("user", folder) for folder in (first, *([own] if is_other else []))]
 
@@ -344,6 +348,7 @@ def _other_writer(path: str) -> str:
         return ""
     real = os.path.realpath(path)
     for each in (real, *folders_above(real)):
+        note("owner", each)
         status = os.stat(each)
         # In a folder with the sticky bit, such as /tmp, nobody can replace the files of others.
         is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX

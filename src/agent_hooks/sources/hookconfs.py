@@ -7,7 +7,6 @@ not added to the import path.
 from __future__ import annotations
 
 import sys
-from hashlib import sha256
 from threading import RLock
 from types import ModuleType
 
@@ -15,6 +14,7 @@ from agent_hooks.engine.origins import origin_named
 from agent_hooks.errors import PluginLoadError, SettingsError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.formats.hookconf import NAMED_MODULES, text_of
+from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.progress import report
 
 TYPE_CHECKING = False
@@ -79,7 +79,7 @@ def load_hookconf(conf: ConfFile) -> ModuleType:
     file and the line if it fails.
     """
     identity = f"{conf.path}\0{conf.directory}\0".encode("utf-8", "surrogateescape")
-    name = f"_agent_hooks_conf_{sha256(identity + conf.code).hexdigest()[:32]}"
+    name = f"_agent_hooks_conf_{sha256_hex(identity + conf.code)[:32]}"
     with _loading:
         if name in sys.modules:
             return sys.modules[name]

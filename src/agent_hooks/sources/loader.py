@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.formats.read_file import ConfigSource
     from agent_hooks.model.policy import HookPolicy
+    from agent_hooks.trust.gate import Protection
 
 
 _ONLY_MANAGED = "Remove it: only the machine's agent-hooks.toml may say it."
@@ -79,6 +80,10 @@ class HookConfigLoader:
         # The files whose hooks are live.
         self.files: list[ReadFile] = []
         self.stand_ins: frozenset[str] = frozenset()
+        # What was loaded last.
+        self.manager: HookManager
+        # What the gate that protects all this was made of.
+        self.protection: tuple[Any, ...] = ()
         # Hooks in code from ``sources``.
         self._registrations: list[HookRegistration] = []
 
@@ -103,29 +108,32 @@ class HookConfigLoader:
         *,
         load_plugins: bool | Iterable[str] = True,
         disabled: Iterable[str] = (),
+        files: list[ReadFile] | None = None,
     ) -> HookManager:
         """Return a manager with the installed plugins and the hooks of all files, those of projects only if trusted.
 
         Afterwards ``findings`` holds the problems of the files, ``ignored`` the ids of findings that the user ignores,
         and ``stand_ins`` the names of the plugins that deny in place of hooks that cannot be honoured. ``policy``: the
         application's, which stricter policies of the machine's and the user's files override. ``disabled``: plugins to
-        leave out. Raises ``TrustError`` if the policy requires the gates of an untrusted project, and
-        ``RegistrationError`` for a plugin that cannot be registered.
+        leave out. ``files``: the result of ``read``, if that was called before. Raises ``TrustError`` if the policy
+        requires the gates of an untrusted project, and ``RegistrationError`` for a plugin that cannot be registered.
         """
-        self._found, self.projects, self._registrations = [], [], []
-        files = self._read()
+        self._found = []
+        if files is None:
+            files = self.read()
         counting = deciding(files)
         self.ignored = _ignored(counting)
         off = {*disabled, *(name for file in counting for name in file.settings.get("disabled", ()))}
         managed = managed_settings(files)
-        manager = HookManager(
+        manager = self.manager = HookManager(
             load_plugins=load_plugins, disabled=off, policy=policy_with(policy, files), managed=managed
         )
         manager.handler_types.update(self.handler_types)
         manager.permits = permits_for("skill", files)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}
         files = self.files = self._held([*files, *self._offered(manager)])
-        self._protect(manager, files)
+        # Even where the policy sets ``shadow``.
+        manager.register(self.make_gate(files), PROTECTION, source="managed", shadow=False)
         for file in sorted(files, key=lambda file: -priority_of(file.source)):
             self._register(manager, file, roots.get(file.path, ""))
         for registration in self._registrations:
@@ -141,7 +149,9 @@ class HookConfigLoader:
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
-    def _read(self) -> list[ReadFile]:
+    def read(self) -> list[ReadFile]:
+        """Read all files and return those that count; ``projects`` are then the projects found."""
+        self.projects, self._registrations = [], []
         if self._given is not None:
             self.projects = [source for source in _sorted(self._given) if isinstance(source, ProjectSource)]
             given, self._registrations = _loaded(self._given)
@@ -202,8 +212,8 @@ class HookConfigLoader:
 
     # -- registering -------------------------------------------------------------------------------------------------
 
-    def _protect(self, manager: HookManager, files: Iterable[ReadFile]) -> None:
-        """Register the gate that protects settings, trust store and hooks from agents."""
+    def make_gate(self, files: Iterable[ReadFile]) -> Protection:
+        """Return the gate that protects settings, trust store and hooks from agents."""
         from agent_hooks.trust.gate import Protection
 
         protected = [path for source in self.projects for path in source.protected]
@@ -233,8 +243,8 @@ class HookConfigLoader:
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
-        gate = Protection(protected, further=[ClaudeSource("managed").folder], tables=tables, scripts=scripts)
-        manager.register(gate, PROTECTION, source="managed", shadow=False)  # even where the policy sets ``shadow``
+        self.protection = (tuple(protected), (ClaudeSource("managed").folder,), tables, tuple(scripts))
+        return Protection(protected, further=self.protection[1], tables=tables, scripts=scripts)
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
         self._find(file.findings, file.source, root)

@@ -6,14 +6,13 @@ import os
 from time import monotonic
 
 from agent_hooks.errors import SettingsError
+from agent_hooks.formats.plain_data import decode, encode
 from agent_hooks.model.values import FrozenDict, Value, thaw
-from agent_hooks.system.folders import config_place
 
-from .files import TomlSource, user_sources
-
+# Without the sources of files, which answers from restored tables do not need.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
     from agent_hooks.engine.matchers import DirectoryMatcher
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from agent_hooks.formats.toml_lines import Place
     from agent_hooks.model.context import HookContext
 
-    from .files import ProjectSource
+    from .files import ProjectSource, TomlSource
 
 # Tables that the core reads itself, so they name no plugins.
 CORE_TABLES = frozenset({"prompts"})
@@ -35,6 +34,12 @@ LOOK_AGAIN = 0.25
 # Where these files were looked for last, and when; their tables by name since then.
 _looked: tuple[object, float] = (None, 0.0)
 _own: dict[str, list[PluginTable]] = {}
+# The tables of these files that another process has exported, if ``restore_tables`` was called.
+_restored: list[FileTables] | None = None
+# By file and validator: a table, and its validated settings.
+_validated: dict[tuple[str, ...], tuple[PluginTable, Any]] = {}
+# Whether a result was added since the tables were restored.
+_is_new = False
 
 
 class PluginTable(Value):
@@ -63,6 +68,16 @@ class PluginTable(Value):
         return self.path
 
 
+class FileTables(Value):
+    """The tables of plugins in one file of the user or the machine's owner. ``problem``: why it is unreadable."""
+
+    path: str
+    source: str
+    form: str
+    problem: str
+    tables: tuple[PluginTable, ...]
+
+
 def plugin_settings(name: str) -> dict[str, Any]:
     """Return the table ``[name]`` of the user's and the machine's ``agent-hooks.toml``, empty without such a table.
 
@@ -87,7 +102,9 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
     if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
     """
     scoped = [pair for pairs in _of_projects.values() for pair in pairs if pair[0].name == name]
-    if scoped and not (ctx.cwd or ctx.project_dir):
+    if not scoped:
+        return [*_own_tables(name)]
+    if not (ctx.cwd or ctx.project_dir):
         ctx = ctx.replace(cwd=os.getcwd())
     # A file may belong to two projects, one in the other.
     live = {table.path: table for table, scope in scoped if scope.matches(ctx)}
@@ -97,11 +114,14 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
 
 def hold_project(source: ProjectSource) -> None:
     """Set the tables of this project to its present ones, which are none if it is not trusted."""
+    root = source.project.root
+    _of_projects[root] = _scoped(root, (table for file in source.load() for table in tables_in(file, root)))
+
+
+def _scoped(root: str, tables: Iterable[PluginTable]) -> list[tuple[PluginTable, DirectoryMatcher]]:
     from agent_hooks.engine.matchers import DirectoryMatcher
 
-    root = source.project.root
-    tables = (table for file in source.load() for table in tables_in(file, root))
-    _of_projects[root] = [(table, DirectoryMatcher(os.path.dirname(table.path), root)) for table in tables]
+    return [(table, DirectoryMatcher(os.path.dirname(table.path), root)) for table in tables]
 
 
 def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
@@ -117,6 +137,8 @@ def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
 
 def own_files() -> Iterator[ReadFile]:
     """Yield the user's and the machine's ``agent-hooks.toml``, cached until they change."""
+    from .files import TomlSource, user_sources
+
     try:
         sources = user_sources()
     except SettingsError:
@@ -130,28 +152,56 @@ def own_files() -> Iterator[ReadFile]:
 def _own_tables(name: str) -> list[PluginTable]:
     """Return the tables of this name; files are not looked at again for ``LOOK_AGAIN`` seconds."""
     global _looked  # noqa: PLW0603 - of the process, like the files
-    place, now = config_place(), monotonic()
-    if _looked[0] != place or now - _looked[1] >= LOOK_AGAIN:
-        _own.clear()
-    found = _own.get(name)
-    if found is None:
-        found = list(_tables_of(name))
+    if _restored is None:
+        from agent_hooks.system.folders import config_place
+
+        place, now = config_place(), monotonic()
+        if _looked[0] != place or now - _looked[1] >= LOOK_AGAIN:
+            _own.clear()
         if not _own:
             _looked = (place, now)
-        _own[name] = found
+    found = _own.get(name)
+    if found is None:
+        found = _own[name] = [*_named(name, _own_file_tables())]
     return found
 
 
-def _tables_of(name: str) -> Iterator[PluginTable]:
+def look_again(projects: Mapping[str, Any]) -> None:
+    """Look at the files again at once, and hold the tables of ``projects``, from ``held_projects``, and no others."""
+    _own.clear()
+    _of_projects.clear()
+    _of_projects.update(projects)
+
+
+def held_projects() -> dict[str, Any]:
+    """Return the tables of the projects that ``hold_project`` set, for ``look_again``."""
+    return dict(_of_projects)
+
+
+def _own_file_tables() -> list[FileTables]:
+    """Return the tables of the user's and the machine's files."""
+    if _restored is not None:
+        return _restored
+    return [
+        FileTables(
+            path=file.path,
+            source=file.source,
+            form=file.form,
+            problem=next((str(finding) for finding in file.findings if finding.kind == "unreadable"), ""),
+            tables=tuple(tables_in(file)),
+        )
+        for file in own_files()
+    ]
+
+
+def _named(name: str, files: Iterable[FileTables]) -> Iterator[PluginTable]:
     """Yield the tables of this name. If only one of two files of the user has it, the other yields an empty one."""
-    files = list(own_files())
-    found = [(file, [table for table in tables_in(file) if table.name == name]) for file in files]
+    found = [(file, [table for table in file.tables if table.name == name]) for file in files]
     users = [tables for file, tables in found if file.source == "user" and file.form == "toml"]
     is_of_two = len(users) > 1 and any(users)
     for file, tables in found:
-        problem = next((str(finding) for finding in file.findings if finding.kind == "unreadable"), "")
-        if problem:
-            yield PluginTable(name=name, path=file.path, source=file.source, problem=problem)
+        if file.problem:
+            yield PluginTable(name=name, path=file.path, source=file.source, problem=file.problem)
         elif is_of_two and not tables and file.source == "user" and file.form == "toml":
             yield PluginTable(name=name, path=file.path, source=file.source, at=name)
         yield from tables
@@ -163,8 +213,106 @@ def _read(toml: TomlSource) -> tuple[ReadFile, ...]:
         status = os.stat(toml.path)
     except OSError:
         return tuple(toml.load())
-    stamp = (status.st_dev, status.st_ino, status.st_mode, status.st_uid, status.st_mtime_ns, status.st_size)
+    owned = (status.st_dev, status.st_ino, status.st_mode, status.st_uid)
+    # The time of a change cannot be set back, as that of a modification can.
+    stamp = (*owned, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     known = _files.get(toml.path)
     if known is None or known[0] != stamp:
         known = _files[toml.path] = (stamp, tuple(toml.load()))
     return known[1]
+
+
+def validated(table: PluginTable, validate: Callable[[PluginTable], Any]) -> Any:
+    """Return ``validate(table)``, called once for each content of a table: ``restore_tables`` brings results along.
+
+    The result must be plain data (None, bool, int, float, str, bytes, tuple, list, dict), follow from the table and
+    installed code alone, and not be changed by callers. ``validate`` must be a function of a module. Errors are not
+    remembered. Raises ``ValueError`` for a result that is not plain.
+    """
+    global _is_new  # noqa: PLW0603 - of the process, like the results
+    key = (*_identity(table), f"{validate.__module__}.{validate.__qualname__}")
+    known = _validated.get(key)
+    if known is None or not is_same_table(known[0], table):
+        from marshal import dumps
+
+        _is_new = True
+        data = validate(table)
+        dumps(data)  # raises ValueError
+        known = _validated[key] = (table, data)
+    return known[1]
+
+
+def is_same_table(one: PluginTable, other: PluginTable) -> bool:
+    """Whether two tables say the same in the same types: ``1 == True`` in Python, but not for a validator."""
+    if one is other:
+        return True
+    from marshal import dumps
+
+    return one == other and dumps(encode(one.settings), 2) == dumps(encode(other.settings), 2)
+
+
+# -- between processes -------------------------------------------------------------------------------------------------
+
+
+def export_tables() -> dict[str, Any]:
+    """Return the tables of all files, and the results of ``validated`` for them, as plain data for ``restore_tables``.
+
+    Raises ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
+    """
+    files = _own_file_tables()
+    projects = {root: [table for table, _ in pairs] for root, pairs in _of_projects.items()}
+    names = {name for *_, name, _ in _validated}
+    live = [table for tables in projects.values() for table in tables]
+    live += [table for name in names for table in _named(name, files)]
+    return {
+        "files": [(file.path, file.source, file.form, file.problem, [*map(_encoded, file.tables)]) for file in files],
+        "projects": {root: [*map(_encoded, tables)] for root, tables in projects.items()},
+        # Not those of files that have changed since.
+        "validated": {key: data for key, (table, data) in _validated.items() if table in live},
+    }
+
+
+def has_new_results() -> bool:
+    """Whether ``validated`` has results that were not restored."""
+    return _is_new
+
+
+def restore_tables(data: Mapping[str, Any] | None) -> None:
+    """Answer from the tables that another process has exported, and never look at their files; with None, answer from
+    the files again. ``hold_project`` still replaces the tables of a project.
+
+    The caller must know that the files are as they were.
+    """
+    global _restored, _is_new  # noqa: PLW0603 - of the process, like the files
+    _is_new = False
+    for known in (_own, _of_projects, _validated):
+        known.clear()
+    _restored = None
+    if data is None:
+        return
+    made: dict[tuple[str, ...], PluginTable] = {}
+
+    def decoded(tables: Iterable[dict[str, Any]]) -> list[PluginTable]:
+        found = [PluginTable(**{**fields, "settings": decode(fields["settings"])}) for fields in tables]
+        made.update((_identity(table), table) for table in found)
+        return found
+
+    _restored = [
+        FileTables(path=path, source=source, form=form, problem=problem, tables=tuple(decoded(tables)))
+        for path, source, form, problem, tables in data["files"]
+    ]
+    for root, tables in data["projects"].items():
+        _of_projects[root] = _scoped(root, decoded(tables))
+    for (*identity, validator), result in data["validated"].items():
+        path, _, source, name = identity
+        table = made.get(tuple(identity)) or PluginTable(name=name, path=path, source=source, at=name)
+        _validated[(*identity, validator)] = (table, result)
+
+
+def _identity(table: PluginTable) -> tuple[str, ...]:
+    return table.path, table.root, table.source, table.name
+
+
+def _encoded(table: PluginTable) -> dict[str, Any]:
+    fields = {"name": table.name, "path": table.path, "source": table.source, "at": table.at, "root": table.root}
+    return {**fields, "settings": encode(table.settings), "lines": dict(table.lines)}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import suppress
 from errno import EFBIG, EINVAL
 from time import time
 
 from agent_hooks.errors import SettingsError
+
+from .stamps import note
 
 NAME = "agent-hooks"
 
@@ -29,7 +30,7 @@ def state_dir() -> str:
     ``$XDG_STATE_HOME`` (default ``~/.local/state``). Raises ``SettingsError`` if that is not an absolute path, or if
     there is no home folder.
     """
-    return _folder("AGENT_HOOKS_STATE_DIR", "user_state_dir")
+    return _folder("AGENT_HOOKS_STATE_DIR", "user_state_dir", "XDG_STATE_HOME", "~/.local/state")
 
 
 def config_dir() -> str:
@@ -39,7 +40,9 @@ def config_dir() -> str:
     ``$XDG_CONFIG_HOME`` (default ``~/.config``); the machine's settings and ``--config-dir`` take precedence. Raises
     ``SettingsError`` as ``state_dir`` does.
     """
-    return _chosen[0] if _chosen else _folder("AGENT_HOOKS_CONFIG_DIR", "user_config_dir")
+    return (
+        _chosen[0] if _chosen else _folder("AGENT_HOOKS_CONFIG_DIR", "user_config_dir", "XDG_CONFIG_HOME", "~/.config")
+    )
 
 
 def config_dirs() -> tuple[str, ...]:
@@ -49,6 +52,7 @@ def config_dirs() -> tuple[str, ...]:
     first = config_dir()
     home = account_home() if uses_account() else ""
     own = os.path.join(home, *_CONFIG, NAME)
+    note("real", own, first)
     return (first, own) if home and os.path.realpath(own) != os.path.realpath(first) else (first,)
 
 
@@ -64,11 +68,13 @@ def use_account() -> None:
 
 
 def choose_config_dir(folder: str) -> None:
-    """Use ``folder`` as the only user configuration. Raises ``SettingsError`` for a relative path."""
+    """Use ``folder`` as the only user configuration; with an empty string, none is chosen any more. Raises
+    ``SettingsError`` for a relative path.
+    """
     global _chosen  # noqa: PLW0603 - of the process, like its environment
-    if not os.path.isabs(folder):
+    if folder and not os.path.isabs(folder):
         raise SettingsError(f"The folder of the user's configuration must be an absolute path, not {folder!r}.")
-    _chosen = (folder,)
+    _chosen = (folder,) if folder else ()
 
 
 def uses_account() -> bool:
@@ -114,6 +120,7 @@ def read_regular(path: str, limit: int) -> bytes:
 
 def read_with_status(path: str, limit: int) -> tuple[bytes, os.stat_result]:
     """Return the content of a regular file and its status; as ``read_regular``."""
+    note("file", path)
     irregular = OSError(EINVAL, "it is not a regular file")
     if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may do something
         raise irregular
@@ -143,8 +150,10 @@ def write_whole(path: str, data: bytes, mode: int = 0o600) -> None:
         os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)  # the disk may be full
+        try:  # noqa: SIM105 - contextlib imports collections
+            os.unlink(temporary)
+        except OSError:  # the disk may be full
+            pass
         raise
     sync_folder(folder)
 
@@ -154,9 +163,11 @@ def _remove_left_behind(folder: str) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.name.startswith(_TEMPORARY[0]) and entry.name.endswith(_TEMPORARY[1]):
-                with suppress(OSError):
+                try:
                     if entry.stat(follow_symlinks=False).st_mtime < time() - _ABANDONED:
                         os.unlink(entry.path)
+                except OSError:  # another process was faster
+                    continue
 
 
 def lock_file(descriptor: int, *, wait: bool = True) -> bool:
@@ -183,12 +194,14 @@ def sync_folder(folder: str) -> None:
         os.close(descriptor)
 
 
-def _folder(variable: str, which: str) -> str:
+def _folder(variable: str, which: str, xdg_variable: str, usual: str) -> str:
     chosen = os.environ.get(variable)
     if chosen:
         folder = os.path.expanduser(chosen)
         if not os.path.isabs(folder):
             raise SettingsError(f"{variable} must be an absolute path, not {chosen!r}.")
+        return folder
+    if folder := _platform_folder(xdg_variable, usual):
         return folder
     import platformdirs
 
@@ -199,6 +212,20 @@ def _folder(variable: str, which: str) -> str:
     if not os.path.isabs(folder):
         raise SettingsError(f"There is no home folder for this: set {variable} to an absolute path.")
     return folder
+
+
+def _platform_folder(xdg_variable: str, usual: str) -> str:
+    """Return the folder that ``platformdirs`` names, whose import takes 10 ms, or an empty string where the platform or
+    the environment is not one of the usual ones: relative paths, for example, mean something else to each version.
+    """
+    base = os.environ.get(xdg_variable)
+    if sys.platform == "darwin" and base is None:  # not every version heeds the variable there
+        base = os.path.expanduser("~/Library/Application Support")
+    elif sys.platform != "linux" or "ANDROID_DATA" in os.environ or hasattr(sys, "getandroidapilevel"):
+        return ""
+    is_usual = os.environ.get("HOME", "/").startswith("/")
+    base = os.path.expanduser(usual) if base is None else base
+    return os.path.join(base, NAME) if is_usual and base.startswith("/") else ""
 
 
 def claude_dir() -> str:

@@ -18,3 +18,8 @@ def report(activity: str) -> None:
 def listen(listener: Callable[[str], None]) -> None:
     """Call ``listener`` with each report of this process."""
     _listeners.append(listener)
+
+
+def listen_no_more() -> None:
+    """Drop all listeners."""
+    _listeners.clear()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from agent_hooks.errors import BadJSONError
+
+from .quick_json import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,9 +23,9 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, lone_surr
     """
     try:
         text = (data if isinstance(data, bytes) else data.encode("utf-8")).decode("utf-8")
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=refuse_constant, parse_float=_finite)
+        value = loads(text, object_pairs_hook=_unique, parse_constant=refuse_constant, parse_float=_finite)
         if "\\u" in text and not lone_surrogates:
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+            dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
         raise BadJSONError(f"is not UTF-8: {error.reason} at byte {error.start}") from error
     except UnicodeEncodeError as error:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import re
 
 from agent_hooks.shell import syntax
 from agent_hooks.shell.parser import parse
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.shell.walk import nodes
 from agent_hooks.system.paths import expanded
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 DECLARERS = frozenset("export declare local readonly typeset alias set".split())
 _TAKERS = frozenset("read mapfile readarray".split())  # they set variables to their input
-_BRACES = re.compile(r"\{([^{},]*+(?:,[^{},]*+)++)\}")
-_ACTIVATE = re.compile(r"/(?:bin|Scripts)/activate(?:\.\w+)?$")
+_BRACES = Pattern(r"\{([^{},]*+(?:,[^{},]*+)++)\}")
+_ACTIVATE = Pattern(r"/(?:bin|Scripts)/activate(?:\.\w+)?$")
 _ALL_ELEMENTS = ([syntax.Bare("@")], [syntax.Bare("*")])  # indexes of an array
 _MAX_WORDS = 64  # that braces and arrays are expanded to
 _MAX_VALUE = 4096  # characters of a variable

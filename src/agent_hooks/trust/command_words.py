@@ -7,9 +7,9 @@ the top of the repository, and variables that the command itself sets.
 from __future__ import annotations
 
 import os
-import re
 
 from agent_hooks.shell import syntax
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import SHELLS, command_line, name_of, unwrapped
 from agent_hooks.shell.syntax import UNKNOWN
 
@@ -24,7 +24,7 @@ TOP = "git rev-parse --show-toplevel"
 MAX_LENGTH = 128 * 1024  # of an argument; Linux allows no longer ones
 _MAX_DEPTH = 5
 _MAX_PROGRAMS = 10_000
-_GLOB = re.compile(r"[*?]|\[.+\]")
+_GLOB = Pattern(r"[*?]|\[.+\]")
 
 
 class Argument:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import stat
 from errno import EFBIG, EINVAL
-from hashlib import sha256
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.model.values import FrozenDict, Value
-from agent_hooks.system.folders import read_with_status
+from agent_hooks.system.digests import sha256_hex
+from agent_hooks.system.folders import read_regular, read_with_status
 from agent_hooks.system.paths import is_below
+from agent_hooks.system.stamps import note
 
 from .manifest import ConfFile, ManifestFile, Project
 from .project_files import CLAUDE, PYPROJECT, SKILL, kind_of, relative_to
@@ -119,6 +120,7 @@ class _Reader:
 
     def _bytes(self, path: str, limit: int = MAX_BYTES) -> _Bytes:
         """Read a regular file in the project. Raises ``_RefusedError``."""
+        note("real", path)
         real = os.path.realpath(path)
         if not is_below(real, self.root):
             problem = f"It does not count, because it leads out of the project, to {real}."
@@ -156,6 +158,7 @@ class _Reader:
 
         root = os.path.normpath(os.path.join(folder, named))
         path = os.path.join(root, "hooks", "hooks.json")
+        note("link", path)
         if not os.path.lexists(path):
             message, remedy = f"claude_plugins names {named!r}, but there is no {path}.", "Correct or remove the name."
             self.note("unreadable", by.path, message, remedy, line=by.lines.get(("claude_plugins",), 0), blocks=True)
@@ -197,7 +200,7 @@ class _Reader:
             path=name,
             kind=kind,
             mode=read.mode,
-            sha256=sha256(part).hexdigest(),
+            sha256=sha256_hex(part),
             real="" if real == name else real,
             part=part if keep else b"",
         )
@@ -231,6 +234,7 @@ class _Reader:
 
     def _script(self, path: str) -> str:
         """Add a script to the manifest and return its digest, an empty string for a program outside the project."""
+        note("real", path)
         name, real = relative_to(self.root, path), os.path.realpath(path)
         if (name, "script") not in self.files:
             if not is_below(real, self.root) and _is_large(real):
@@ -293,6 +297,14 @@ class _Reader:
             return ()
 
 
+def may_have_hooks(path: str) -> bool:
+    """Whether a file that a search has found may have settings or hooks: not a ``pyproject.toml`` without our table."""
+    try:
+        return not path.endswith(PYPROJECT) or _may_be_ours(read_regular(path, MAX_BYTES))
+    except OSError:
+        return True
+
+
 def _may_be_ours(pyproject: bytes) -> bool:
     """Whether a pyproject.toml may have our table or a misspelt one; most have none, and need no parser."""
     text = pyproject.lower()
@@ -301,6 +313,7 @@ def _may_be_ours(pyproject: bytes) -> bool:
 
 
 def _is_large(path: str) -> bool:
+    note("file", path)
     try:
         return os.stat(path).st_size > MAX_BYTES
     except OSError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import SHELLS, name_of
 
 from .command_words import Argument
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 
     from .command_words import Invocation
 
-_SCRIPT_ENDING = re.compile(r".+\.(py|sh|bash|zsh|js|mjs|cjs|ts|mts|cts|rb|pl|php|lua|ps1)")
-_PYTHON = re.compile(r"(python|pypy)[0-9.]*w?(\.exe)?|py|ipython3?")
-_INTERPRETER = re.compile(
-    rf"{_PYTHON.pattern}|(ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|tsx|ts-node|Rscript|osascript|pwsh|powershell"
+_SCRIPT_ENDING = Pattern(r".+\.(py|sh|bash|zsh|js|mjs|cjs|ts|mts|cts|rb|pl|php|lua|ps1)")
+_PYTHON_NAMES = r"(python|pypy)[0-9.]*w?(\.exe)?|py|ipython3?"
+_PYTHON = Pattern(_PYTHON_NAMES)
+_INTERPRETER = Pattern(
+    rf"{_PYTHON_NAMES}|(ruby|perl|php|lua)[0-9.]*|node|nodejs|deno|bun|tsx|ts-node|Rscript|osascript|pwsh|powershell"
 )
-_PYTHON_CODE = re.compile(r"-[bBdEIOPqRsSuvx]*([cm])(.*)", re.DOTALL)
-_OTHER_CODE = re.compile(r"-[\w.]*[eEpr]|--(eval|print|command)(=.*)?|eval|(?i:-c(ommand)?)", re.DOTALL)
+_PYTHON_CODE = Pattern(r"-[bBdEIOPqRsSuvx]*([cm])(.*)", re.DOTALL)
+_OTHER_CODE = Pattern(r"-[\w.]*[eEpr]|--(eval|print|command)(=.*)?|eval|(?i:-c(ommand)?)", re.DOTALL)
 _VALUED = frozenset("-W -X -o +o -O +O --rcfile --init-file -I -C -L --require --import --loader --env-file".split())
 _ABOUT_ITSELF = frozenset("--version -V -v --help -h".split())
 _STDIN = frozenset("- -s /dev/stdin".split())
@@ -46,13 +48,13 @@ _CHECKERS = frozenset(
 # Their options that name code or rules, ``-f`` of filters only.
 _FILTERS = frozenset("grep egrep fgrep rg jq yq".split())
 _EDITORS = frozenset("awk gawk mawk sed".split())  # their code may run programs
-_CODE_OPTION = re.compile(
+_CODE_OPTION = Pattern(
     r"-[IF]|--(file|from-file|pre|config(-file|-path)?|plugin|require|rcfile|to-command|use-compress-program|checkpoint-action)"
 )
-_OUTPUT_OPTION = re.compile(r"-o|--?(std)?(out|output|err|log)([-_]?(file|path|dir|location|to))?")
+_OUTPUT_OPTION = Pattern(r"-o|--?(std)?(out|output|err|log)([-_]?(file|path|dir|location|to))?")
 _COPYING = frozenset("cp ln install mv".split())
 # Files that nobody runs and that grow from call to call.
-_GROWING = re.compile(
+_GROWING = Pattern(
     r".+\.(log|jsonl|ndjson|db|sqlite3?|pid|lock)|(.*[/._-])?logs?([._-].*)?\.(txt|csv)|(.*[/._-])?state\.(txt|json)"
     r"|.*/\.?(state|lock)"
 )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from hashlib import sha256
 
 from agent_hooks.model.values import Value
+from agent_hooks.system.digests import sha256_hex
+from agent_hooks.system.quick_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +108,5 @@ def is_python_script(path: str, code: bytes) -> bool:
 
 def digest_of(root: str, files: Iterable[ManifestFile]) -> str:
     """Return the digest of a manifest, see ``Project.digest``."""
-    import json
-
     facts = [root, *sorted(file.facts for file in files)]
-    return f"sha256:{sha256(json.dumps(facts).encode()).hexdigest()}"
+    return f"sha256:{sha256_hex(dumps(facts).encode())}"

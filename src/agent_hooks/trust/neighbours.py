@@ -12,7 +12,9 @@ import sys
 from contextlib import suppress
 from functools import cache
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.system.paths import is_below
+from agent_hooks.system.stamps import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ _ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
 _RUNNING_OTHERS = frozenset(
     "asyncio cProfile code doctest idlelib pdb profile pydoc runpy timeit trace unittest".split()
 )
-_IMPORT = re.compile(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\)|[\w., \t]+))", re.MULTILINE)
+_IMPORT = Pattern(r"^[ \t]*((?:from[ \t]+[\w.]+[ \t]+)?import[ \t]+(?:\([^)]*\)|[\w., \t]+))", re.MULTILINE)
 # More than any script imports from its own folder; further files are not followed.
 _MAX_FILES = 500
 
@@ -102,6 +104,7 @@ def _imported(code: bytes, folder: str, package: str) -> Iterator[tuple[str, str
 def _importable(directory: str) -> dict[str, list[str]]:
     """Return the paths of the importable files and folders of a folder, by module name."""
     names: dict[str, list[str]] = {}
+    note("file", directory)
     try:
         with os.scandir(directory) as entries:
             for entry in entries:

@@ -6,8 +6,10 @@ import os
 import stat
 
 from agent_hooks.errors import SettingsError
+from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import claude_dir
 from agent_hooks.system.paths import folders_above, is_below
+from agent_hooks.system.stamps import note
 
 HOOKCONF = "hookconf.py"
 TOML = "agent-hooks.toml"
@@ -29,6 +31,7 @@ def project_root(directory: str | os.PathLike[str]) -> str:
     ``directory`` itself. The home folder, its parents, ``/`` and world-writable folders such as ``/tmp`` are roots only
     if they are ``directory``.
     """
+    note("real", os.fspath(directory))
     start = os.path.realpath(directory)
     home = os.path.realpath(os.path.expanduser("~"))
     folders = [start]
@@ -51,6 +54,7 @@ def is_marked(folder: str) -> bool:
 
 def _is_mark(folder: str, name: str) -> bool:
     path = os.path.join(folder, name)
+    note("link", path)
     return os.path.lexists(path) and not (name in CLAUDE and is_users_claude(os.path.dirname(path)))
 
 
@@ -60,10 +64,12 @@ def is_users_claude(folder: str) -> bool:
         users = claude_dir()
     except SettingsError:  # that source reports it
         return False
+    note("real", folder, users)
     return bool(users) and os.path.realpath(folder) == os.path.realpath(users)
 
 
 def _is_world_writable(folder: str) -> bool:
+    note("owner", folder)
     try:
         mode = os.stat(folder).st_mode
     except OSError:
@@ -80,6 +86,11 @@ def kind_of(path: str) -> str:
         return "settings"
     is_agent = name.endswith(".md") and tuple(folders.split("/")[-2:]) == _AGENTS
     return "skill" if name == SKILL or is_agent else ""
+
+
+def record_name(root: str) -> str:
+    """Return the name of the file in which the trust store keeps its record of the project at a real path."""
+    return f"{sha256_hex(os.fsencode(root))}.jsonl"
 
 
 def relative_to(root: str, path: str) -> str:

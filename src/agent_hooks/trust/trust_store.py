@@ -7,24 +7,27 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import contextmanager, suppress
-from hashlib import sha256
 
 from agent_hooks.errors import TrustError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.model.values import Value
+from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import config_dir, config_dirs, sync_folder, write_whole
 from agent_hooks.system.paths import folders_above, real_path
+from agent_hooks.system.quick_json import dumps, loads
+from agent_hooks.system.stamps import note
 from agent_hooks.system.visible import visible
 
 from .discovery import discover
 from .manifest import ManifestFile, digest_of
-from .project_files import PYPROJECT, project_root
+from .project_files import PYPROJECT, project_root, record_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
+
+    from filelock import BaseFileLock
 
     from agent_hooks.formats.read_file import ReadFile
 
@@ -113,7 +116,9 @@ class TrustStore:
 
     def has_record(self, root: str | os.PathLike[str]) -> bool:
         """Whether the project at ``root`` was ever trusted, even if its record does not count any more."""
-        return any(os.path.lexists(self._path(real_path(os.fspath(root)), folder)) for folder in self._folders)
+        paths = [self._path(real_path(os.fspath(root)), folder) for folder in self._folders]
+        note("link", *paths)
+        return any(map(os.path.lexists, paths))
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
         """Return the paths of all trusted manifests of the project at ``root``."""
@@ -154,9 +159,11 @@ class TrustStore:
         paths = [path for path in paths if os.path.lexists(path)]
         for path in paths:
             try:
-                with self._alone(), suppress(FileNotFoundError):
+                with self._alone():
                     os.unlink(path)
                     sync_folder(os.path.dirname(path))
+            except FileNotFoundError:
+                continue
             except OSError as error:
                 raise TrustError(f"{path} cannot be removed: {error.strerror or error}. Remove it yourself.") from error
         return bool(paths)
@@ -179,7 +186,7 @@ class TrustStore:
     # -- the files ---------------------------------------------------------------------------------------------------
 
     def _path(self, root: str, folder: str = "") -> str:
-        return os.path.join(folder or self.folder, f"{sha256(os.fsencode(root)).hexdigest()}.jsonl")
+        return os.path.join(folder or self.folder, record_name(root))
 
     def _look(self, root: str) -> tuple[tuple[_Manifest, ...], tuple[ConfigFinding, ...]]:
         """Return the trusted manifests of ``root``, newest first, and findings about unreliable records."""
@@ -201,13 +208,12 @@ class TrustStore:
 
     def _trusted(self, root: str, folder: str = "", *, parts: bool = False) -> tuple[_Manifest, ...]:
         """Return the trusted manifests of ``root``, newest first. Raises ``_UnreliableError``."""
-        import json
-
         path = self._path(root, folder)
+        note("file", path)
         again = f"Type {how_to_trust(root)} again."
         try:
             with open(path, "rb", opener=_only_ours) as file:
-                facts = json.loads(file.readline())
+                facts = loads(file.readline().decode())
                 if facts["version"] != _VERSION:
                     problem = "Another version of agent-hooks has written this record of what was trusted."
                     raise _UnreliableError(path, problem, again)
@@ -223,14 +229,12 @@ class TrustStore:
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise _UnreliableError(path, f"This record of what was trusted is damaged: {error}.", again) from None
 
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Lock the store: a concurrent writer must not restore a forgotten project."""
+    def _alone(self) -> BaseFileLock:
+        """Return the lock of the store: a concurrent writer must not restore a forgotten project."""
         from filelock import FileLock
 
         os.makedirs(os.path.dirname(self.folder), mode=0o700, exist_ok=True)
-        with FileLock(f"{self.folder}.lock", mode=0o600):
-            yield
+        return FileLock(f"{self.folder}.lock", mode=0o600)
 
     def _make_folder(self) -> None:
         folder = self.folder
@@ -290,13 +294,12 @@ def how_to_trust(root: str, *options: str) -> str:
 
 
 def _written(root: str, trusted: list[_Manifest]) -> bytes:
-    import json
     from base64 import b64encode
 
     manifests = [{"digest": each.digest, "files": [file.facts for file in each.files]} for each in trusted]
     facts = {"version": _VERSION, "root": root, "trusted": manifests}
     parts = {file.sha256: file.part for each in trusted for file in each.files if file.part}
-    lines = [json.dumps(facts).encode(), *map(b64encode, parts.values())]
+    lines = [dumps(facts).encode(), *map(b64encode, parts.values())]
     return b"".join(line + b"\n" for line in lines)
 
 
@@ -315,7 +318,7 @@ def _with_parts(trusted: Iterable[_Manifest], data: bytes) -> tuple[_Manifest, .
     """Return the manifests with the bytes of their files, as far as these are undamaged."""
     from base64 import b64decode
 
-    parts = {sha256(part).hexdigest(): part for part in map(b64decode, data.split(b"\n"))}
+    parts = {sha256_hex(part): part for part in map(b64decode, data.split(b"\n"))}
     return tuple(
         each.replace(files=tuple(file.replace(part=parts.get(file.sha256, b"")) for file in each.files))
         for each in trusted
@@ -337,6 +340,7 @@ def _only_ours(path: str, flags: int) -> int:
 def _check_folders(folder: str) -> None:
     """Raise ``_UnreliableError`` if somebody else could write to ``folder`` or replace it."""
     folder = os.path.realpath(folder)
+    note("owner", folder, *folders_above(folder))
     _check_owner(folder, os.stat(folder))
     for above in folders_above(folder):
         # On systems with one group per user, home folders are often writable for the group.

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
-
 from agent_hooks.model.values import Value, plain
+from agent_hooks.system.quick_json import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ class Answer(Value):
 
 def tidy(text: str) -> str:
     """Return ``text`` with lone surrogates replaced: they are no Unicode text, and Codex's JSON reader refuses them."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def without_controls(text: str) -> str:
@@ -50,6 +49,8 @@ def without_controls(text: str) -> str:
 def trimmed(text: str) -> str:
     """Return ``text`` without controls, cut with a marker where it is longer than a host reads."""
     text = without_controls(text)
+    if len(text) <= MAX_UNITS // 2:  # whatever its characters
+        return text
     units = text.encode("utf-16-le", "surrogatepass")
     if len(units) <= 2 * MAX_UNITS:
         return text
@@ -65,12 +66,12 @@ def as_text(value: Any) -> str:
     """Return ``value`` as a model can read it: text as it is, nothing as an empty string, anything else as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
-    return json.dumps(plain(value), ensure_ascii=False)
+    return dumps(plain(value), ensure_ascii=False)
 
 
 def encode(body: dict[str, Any]) -> str:
     """Return ``body`` as one compact object in ASCII, or an empty string for an empty body."""
     if not body:
         return ""
-    text = tidy(json.dumps(plain(body), ensure_ascii=False, allow_nan=False))
-    return json.dumps(json.loads(text), separators=(",", ":"))
+    text = tidy(dumps(plain(body), ensure_ascii=False, allow_nan=False))
+    return dumps(loads(text), compact=True)

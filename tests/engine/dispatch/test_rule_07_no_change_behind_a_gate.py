@@ -198,6 +198,13 @@ def test_a_match_is_tried_again_about_the_new_subject(engine):
     assert len(guard) == 1
 
 
+def test_a_hook_that_meets_neither_subject_is_never_asked(engine):
+    asked = approver(engine, HookOutcome.deny("asked"), match=lambda ctx: "rm" in ctx.tool_call.command)
+    rewriter(engine, "adds", {"ls": "ls -l"})
+    assert engine.dispatch(shell("ls")).decision == "proceed"
+    assert asked == []
+
+
 def test_a_hook_that_no_longer_matches_has_no_say(engine):
     """The question was about ls, which is not what would run."""
     engine.says("asker", HookOutcome.ask("ls?"), priority=1, match=lambda ctx: ctx.tool_call.command == "ls")

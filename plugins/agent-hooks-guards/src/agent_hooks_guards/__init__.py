@@ -8,6 +8,8 @@ code: ``manager.register(ToolBlocklist(["shell"]))``; ``UseGuards`` gives an age
 
 from __future__ import annotations
 
+import sys
+
 from agent_hooks import CLEANUP, GUARD, OBSERVE, HookOutcome, hookimpl
 from agent_hooks.errors import AgentHooksError
 
@@ -77,9 +79,9 @@ def __getattr__(name: str) -> Any:
     # Where no project has settings, importing this plugin must cost next to nothing.
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    module = f"{__name__}.{_MODULES[name]}"
+    __import__(module)
+    return getattr(sys.modules[module], name)
 
 
 @hookimpl

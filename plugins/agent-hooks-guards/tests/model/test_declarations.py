@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks_guards.model.declarations import TOUCHES, declarations, flatten
+from agent_hooks_guards.model.declarations import TOUCHES, Table, declarations
+from agent_hooks_guards.model.packing import pack_programs
 
 TEXTS = {
     *("names", "alike", "options", "groups", "effects", "inner", "connects", "sends", "pattern", "recursive", "append"),
@@ -23,6 +24,10 @@ def check(table):
                 continue
             if key not in KEYS or not isinstance(value, kind):
                 raise ValueError(f"{path!r}: {key!r} is no key of a declaration, or no {kind.__name__}")
+
+
+def packed(file):
+    return Table(pack_programs({"file": file}))
 
 
 def test_each_program_is_declared_once():
@@ -51,11 +56,11 @@ def test_every_other_name_leads_to_an_entry():
 )
 def test_a_second_home_and_an_unknown_key_are_errors(file, said):
     with pytest.raises(ValueError, match=said):
-        check(flatten([file]))
+        check(packed(file))
 
 
 def test_a_string_stands_for_the_options_and_a_subcommand_may_have_several_names():
-    table = flatten([{"a": "-x=", "b": {"sub": {"c|d e": {"reads": "*"}}, "same": {"f": "a"}}}])
+    table = packed({"a": "-x=", "b": {"sub": {"c|d e": {"reads": "*"}}, "same": {"f": "a"}}})
     assert table.get("a") == {"options": "-x="}
     assert table.get("b d e") == {"reads": "*"}
     assert table.get("b f") == {"options": "-x="}

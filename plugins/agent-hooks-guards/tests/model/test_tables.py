@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import agent_hooks_guards
-from agent_hooks_guards.model.tables import COPY, load_tables, pack_tables
+from agent_hooks_guards.model.tables import COPY, _loaded, load_tables, pack_tables
 
 PACKAGE = Path(agent_hooks_guards.__file__).parent
 
@@ -19,12 +19,18 @@ def folder(tmp_path):
     (tmp_path / "one.toml").write_text('title = "One"\n[[rules]]\nid = "a"\nstops = ["rm"]\nleaves = ["ls"]\n')
     (tmp_path / "two.toml").write_text("numbers = [1, 2]\n")
     yield tmp_path
-    load_tables.cache_clear()
+    _loaded.clear()
 
 
 def load(folder):
-    load_tables.cache_clear()
+    _loaded.clear()
     return load_tables(str(folder))
+
+
+def write_stale_copy(folder):
+    """Write a copy of the TOML in ``folder`` whose tables are told apart from it."""
+    sources, _ = marshal.loads(pack_tables(str(folder)))
+    (folder / COPY).write_bytes(marshal.dumps((sources, {"stale": {}})))
 
 
 TABLES = {"one": {"title": "One", "rules": [{"id": "a"}]}, "two": {"numbers": [1, 2]}}
@@ -42,7 +48,7 @@ def test_a_copy_is_read_instead_of_the_toml(folder, monkeypatch):
 
 @pytest.mark.parametrize("change", ["content", "new file", "removed file", "moved text"])
 def test_a_copy_of_other_toml_is_not_used(folder, change):
-    (folder / COPY).write_bytes(pack_tables(str(folder))[:32] + marshal.dumps({"stale": {}}))
+    write_stale_copy(folder)
     assert load(folder) == {"stale": {}}
     if change == "content":
         (folder / "two.toml").write_text("numbers = [1, 3]\n")
@@ -56,13 +62,14 @@ def test_a_copy_of_other_toml_is_not_used(folder, change):
 
 
 def test_a_python_with_another_format_parses_the_toml(folder, monkeypatch):
-    (folder / COPY).write_bytes(pack_tables(str(folder))[:32] + marshal.dumps({"stale": {}}))
+    write_stale_copy(folder)
     monkeypatch.setattr("sys.implementation.cache_tag", "pypy311")
     assert load(folder) == TABLES
 
 
-def test_an_empty_copy_is_not_used(folder):
-    (folder / COPY).write_bytes(b"")
+@pytest.mark.parametrize("copy", [b"", b"no marshal", marshal.dumps({"stale": {}}), marshal.dumps(1), "cut"])
+def test_a_damaged_copy_is_not_used(folder, copy):
+    (folder / COPY).write_bytes(pack_tables(str(folder))[:-9] if copy == "cut" else copy)
     assert load(folder) == TABLES
 
 
@@ -70,4 +77,4 @@ def test_the_copy_of_each_folder_holds_its_tables():
     folders = {path.parent for path in PACKAGE.rglob("*.toml")}
     assert PACKAGE / "rules" in folders
     for each in folders:
-        assert marshal.loads(pack_tables(str(each))[32:]) == load(each)
+        assert marshal.loads(pack_tables(str(each)))[1] == load(each)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks_guards.model.actions import Command
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import UNKNOWN, Data
-from agent_hooks_guards.programs.sql.clients import CLIENTS
 from agent_hooks_guards.programs.sql.statements import KINDS, kinds, programs, shells, statements
 
 
@@ -298,5 +298,5 @@ def test_a_long_text_ends(text: str, dialect: str) -> None:
 
 
 def test_the_clients_are_programs_whose_statement_options_are_known() -> None:
-    assert "psql" in CLIENTS
-    assert "cat" not in CLIENTS
+    assert "psql" in declarations().clients
+    assert "cat" not in declarations().clients

@@ -205,6 +205,21 @@ def test_every_kind_of_secret_is_worth_a_look(secret):
     assert any_string({"a": [f"say {secret} now"]}, may_hold_secret)
 
 
+@pytest.mark.parametrize(
+    "value", ["x", {"x": 1}, [1, ("x",)], {"a": {"b": [None, {"x"}]}}, {1: [True, frozenset(["x"])]}, [{"a": 1.5}, "x"]]
+)
+def test_a_string_is_found_at_any_depth_and_as_a_key(value):
+    assert any_string(value, lambda text: text == "x")
+    assert not any_string(value, lambda text: text == "y")
+
+
+@pytest.mark.parametrize(
+    ("value", "is_plain"), [([1, None, 2.5, True], True), ([b"x"], False), ({"a": object()}, False)]
+)
+def test_what_is_no_plain_data_may_hold_any_string(value, is_plain):
+    assert any_string(value, lambda text: text == "y") is not is_plain
+
+
 def test_what_is_longer_than_any_system_takes_is_named_shortly():
     for text in ("echo a; " * 600_000, "\u00e9" * 2_500_000, "AKIA" * 1_250_000):
         reason = shell(text).reason

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
-from agent_hooks_guards.settings.build import FileGuards, build
+from agent_hooks_guards.settings.build import build
 from agent_hooks_guards.settings.layers import injection_matches, layers
 
 
@@ -232,7 +232,7 @@ def test_with_a_project_nothing_is_looser_than_without(user, project):
     try:
         project = said("project", _toml(project))
     except SettingsError:
-        project = FileGuards()
+        project = said("project", "")
     users = said("user", _toml(user))
     without, with_it = own(users), own(project, users)
     for (name, key), default in HELD.items():

@@ -221,7 +221,8 @@ def test_the_file_that_cancels_is_below_the_folder_of_the_settings(tmp_path):
 def test_the_time_of_a_run_goes_on_when_its_settings_are_edited(tmp_path, monkeypatch):
     """An agent that works on the project's file does not begin anew."""
     now = [100.0]
-    monkeypatch.setattr(build, "_STARTS", Starts(clock=lambda: now[0]))
+    starts = Starts(clock=lambda: now[0])
+    monkeypatch.setattr(build, "starts", lambda: starts)
     folder = project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_execution_time = 10\n")
     about_run("before_execution", folder, execution_id="e1")
     now[0] += 8
@@ -499,15 +500,15 @@ def test_the_settings_of_the_user_and_of_the_machine_hold_everywhere(tmp_path, w
 
 def test_where_the_variable_does_not_say_the_user_has_the_platforms_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("AGENT_HOOKS_CONFIG_DIR")
-    monkeypatch.setattr(
-        "platformdirs.user_config_dir", lambda *_args, **_kwargs: str(tmp_path / "home" / "agent-hooks")
-    )
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
     own_file(tmp_path / "home" / "agent-hooks", OWN_NO_FETCH)
     assert decided() == "deny"
 
 
 def test_who_has_no_home_folder_has_no_settings_in_it(tmp_path, monkeypatch):
     monkeypatch.delenv("AGENT_HOOKS_CONFIG_DIR")
+    monkeypatch.setenv("HOME", "nowhere")
     monkeypatch.setattr("platformdirs.user_config_dir", lambda *_args, **_kwargs: "~/agent-hooks")
     assert decided() is None
     own_file(tmp_path / "managed", OWN_NO_FETCH)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from agent_hooks.engine.matchers import WEAKLY
 from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.formats.entry import HookEntry
-from agent_hooks.formats.event_keys import all_of
+from agent_hooks.formats.entry_matches import all_of, condition
 from agent_hooks.formats.read_file import ReadFile
 from agent_hooks.formats.reader import Reader, WrongError, kind_of
 
-from .conditions import claude_if
 from .fields import ALL_FIELDS, is_text, taken_apart, unknown_key, wrong_field
 
 TYPE_CHECKING = False
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from agent_hooks.engine.matchers import Predicate
+    from agent_hooks.formats.entry_matches import EntryMatch
     from agent_hooks.formats.event_keys import EventKey
     from agent_hooks.formats.reader import Place
 
@@ -48,7 +46,7 @@ class GroupReader(Reader):
             raise WrongError((*place, "matcher"), f"`matcher` of {key.name} must be a text, not {kind_of(matcher)}.")
         return matcher
 
-    def condition(self, key: EventKey, group: Mapping[str, Any], place: Place) -> Predicate | None:
+    def condition(self, key: EventKey, group: Mapping[str, Any], place: Place) -> EntryMatch | None:
         """Return the condition of a group besides its matcher. Raises ``WrongError``."""
 
     def takes_entry_fields(self, kind: str) -> bool:  # noqa: ARG002 - an argument of overriding methods
@@ -110,7 +108,9 @@ class GroupReader(Reader):
             except WrongError as error:
                 self._refuse(error, key, matcher)
 
-    def _handler(self, key: EventKey, handler: Any, place: Place, matcher: str | None, match: Predicate | None) -> None:
+    def _handler(
+        self, key: EventKey, handler: Any, place: Place, matcher: str | None, match: EntryMatch | None
+    ) -> None:
         if not isinstance(handler, dict):
             raise WrongError(place, f"A hook on {key.name} must be an object, not {kind_of(handler)}.")
         kind: Any = handler.get("type")
@@ -135,7 +135,7 @@ class GroupReader(Reader):
             self._add(key, facts, place, matcher, all_of(match, self._if(key, handler, place)))
 
     def _add(
-        self, key: EventKey, facts: Mapping[str, Any], place: Place, matcher: str | None, match: Predicate | None
+        self, key: EventKey, facts: Mapping[str, Any], place: Place, matcher: str | None, match: EntryMatch | None
     ) -> None:
         self.entries.append(
             HookEntry(
@@ -150,15 +150,15 @@ class GroupReader(Reader):
             )
         )
 
-    def _if(self, key: EventKey, handler: Mapping[str, Any], place: Place) -> Predicate | None:
+    def _if(self, key: EventKey, handler: Mapping[str, Any], place: Place) -> EntryMatch | None:
         if "if" not in handler:
             return None
         try:
-            return claude_if(handler["if"], self.common["project_dir"] or self.common["directory"])
+            return condition("if", handler["if"], self.common["project_dir"] or self.common["directory"])
         except RegistrationError as error:
             problem = f"`if` of a hook on {key.name} cannot be read, so the hook runs whatever it says: {error}"
             self.find("not-honoured", (*place, "if"), problem, "Repair it.")
-            return lambda _: WEAKLY
+            return condition("unclear")
 
     def _refuse(self, error: WrongError, key: EventKey, matcher: str | None = None) -> None:
         self.find("not-honoured", error.place, error.problem, error.remedy, **key.about(matcher))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.model.tools import COMMAND_KEYS, PATH_KEYS, command_in
+from agent_hooks.system.caching import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ _TYPING_NAMES = (
 _TYPING_WORDS = frozenset("term tty pty python node kernel eval evaluate bash zsh sh cmd cli ssh".split())
 _SHELLS = frozenset("bash shell zsh sh powershell pwsh tmux".split())
 _LISTS = (list, tuple)
+# Names of more characters are looked at anew each time.
+_LONGEST_KEPT = 200
 _PATH_WORDS = ("path", "file", "folder", "dir", "uri", "dest", "target", "source", "src", "dst")
 
 # Words in the names of tools of unknown kind.
@@ -82,6 +85,14 @@ class ToolName:
         self.is_keeping = not words.isdisjoint(_KEEPING) and everywhere.isdisjoint(_RUNNING)
 
 
+def tool_name(name: str) -> ToolName:
+    """Return what ``name`` says."""
+    return _tool_name(name) if len(name) <= _LONGEST_KEPT else ToolName(name)
+
+
+_tool_name = lru_cache(maxsize=128)(ToolName)
+
+
 def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
     """Return the commands that ``call`` has run by a shell, and the code that it has run by some interpreter."""
     commands: list[str] = []
@@ -127,6 +138,11 @@ def _magic_in(code: str) -> list[str]:
     return [line.lstrip("!%").removeprefix("sx ").removeprefix("system ") for line in lines if line[:1] in ("!", "%")]
 
 
-def words_of(name: str) -> list[str]:
+def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in any style, in lower case."""
-    return "".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in name).split()
+    return _words_of(name) if len(name) <= _LONGEST_KEPT else _words_of.__wrapped__(name)
+
+
+@lru_cache(maxsize=256)  # tools and arguments have few names
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple("".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in name).split())

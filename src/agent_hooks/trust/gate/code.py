@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from unicodedata import normalize
+
+from agent_hooks.shell.patterns import Pattern
 
 from .packages import reason_against_packages_in
 from .parts import SWITCHES
@@ -16,46 +17,47 @@ if TYPE_CHECKING:
 
     from .shell import Judging
 
-_OWN_COMMAND = re.compile(
+_OWN_COMMAND = Pattern(
     r"""agent[-_]hooks(?:[-_]core)?(?:\.exe|\.py)?[\s'",\]\[()]+(?:-[\w=-]+[\s'",]+)*(?:trust|untrust|allow|(?:un)?install)\b"""
     r"""|uninstall[\s'",]+(?:-[\w-]+[\s'",]+)*agent[-_]hooks"""
 )
 # A coding agent, and what starts it without its hooks, in the texts of code.
-_HOST = re.compile(rf"(?<![\w./-])(?:{'|'.join(HOSTS)})(?![\w./-])")
-_SWITCH = re.compile(
+_HOST = Pattern(rf"(?<![\w./-])(?:{'|'.join(HOSTS)})(?![\w./-])")
+_SWITCH = Pattern(
     rf"{SWITCHES}|--(?:bare|dangerously|ignore-user-config|setting-sources)|features\.|CODEX_HOME|CLAUDE_CONFIG_DIR"
 )
-_OURS = re.compile(r"agent[-_]hooks")
-_DECIDING = re.compile(r"\b(?:un)?trust\b")
+_OURS = Pattern(r"agent[-_]hooks")
+_DECIDING = Pattern(r"\b(?:un)?trust\b")
 # Words that run another program, or code that is elsewhere.
-_CALLING = re.compile(
+_CALLING = Pattern(
     r"subprocess|system|popen|shell|\bp?exec|spawn|\bp?run\b|call|output|main|load|import_module|__import__|runpy|\beval"
     r"|`|\bqx|%x|trust\(|\$\(|\bcli\b",
     re.IGNORECASE,
 )
 # Words that change files, run other code, or reach names that the text does not show.
-_CHANGING = re.compile(
+_CHANGING = Pattern(
     r"writ|unlink|remov|renam|replac|mov|cop[iy]|truncat|touch|chmod|chown|link|mkdir|\brm|rmtree|rmdir|delet|extract|append"
     r"|put|create|(?<!ast)\.dump\(|open\([^()]*(?:\([^()]*\)[^()]*)*,|\bFile\.|>|`|system|subprocess|popen|shell|exec(?!utable)|spawn|eval"
     r"|compile|getattr|setattr|globals|locals|\bvars\b|__import__|__builtins__|sys\.argv|\brun\(|call\(|clear=True|inplace",
     re.IGNORECASE,
 )
-_READ_MODE = re.compile(
+_READ_MODE = Pattern(
     r"""open\([^()]*(?:\([^()]*\)[^()]*)*,\s*(?:mode\s*=\s*)?['"][rbtU]+['"]|=>|->|>=|encoding\s*=|utf-?8"""
 )
-_TAKING = re.compile(
-    r"rmtree|rmSync|rm_r|rmdir|removedirs|rename|move|rimraf|remove_tree|remove_dir|clear=True|--clear"
-)
+_TAKING = Pattern(r"rmtree|rmSync|rm_r|rmdir|removedirs|rename|move|rimraf|remove_tree|remove_dir|clear=True|--clear")
 # Parts of a path that are put together.
-_JOINED = re.compile(r"""join\((\s*(?:'[^']*'|"[^"]*")(?:\s*,\s*(?:'[^']*'|"[^"]*"))+\s*)\)""")
-_BETWEEN = re.compile(r"""['"]\s*,\s*['"]""")
-_DIVIDED = re.compile(r"""['"]\)?\s*/\s*['"]""")
-_ADDED = re.compile(r"""['"]\s*\+\s*['"]""")
+_JOINED = Pattern(r"""join\((\s*(?:'[^']*'|"[^"]*")(?:\s*,\s*(?:'[^']*'|"[^"]*"))+\s*)\)""")
+_BETWEEN = Pattern(r"""['"]\s*,\s*['"]""")
+_DIVIDED = Pattern(r"""['"]\)?\s*/\s*['"]""")
+_ADDED = Pattern(r"""['"]\s*\+\s*['"]""")
 
 
 def reason_against_code(judging: Judging, program: str, code: str, given: Sequence[str] = ()) -> str:
     """Return why ``program`` does not run ``code``, with the arguments ``given``; an empty string if it may."""
-    code = code if code.isascii() else normalize("NFKC", code)  # as Python reads its names
+    if not code.isascii():
+        from unicodedata import normalize
+
+        code = normalize("NFKC", code)  # as Python reads its names
     if not code.strip():
         return ""
     if _CALLING.search(code):

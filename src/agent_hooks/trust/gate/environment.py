@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import os
 import sys
-from types import SimpleNamespace
 
+from agent_hooks.model.values import once
 from agent_hooks.system.paths import is_below
 
 from .locations import forms_of
@@ -18,6 +18,7 @@ from .locations import forms_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from types import SimpleNamespace
     from typing import Any
 
 SITE_NAMES = frozenset(("site-packages", "dist-packages"))
@@ -42,27 +43,42 @@ class Environment:
         executables: Iterable[str] | None = None,
     ) -> None:
         self.prefix = prefix or sys.prefix
-        folders = [*(sites if sites is not None else _site_folders())]
-        self.sites = tuple(dict.fromkeys(form for folder in folders for form in forms_of(folder, "")))
-        self._prefixes = forms_of(self.prefix, "")
+        self._folders = [*(sites if sites is not None else _site_folders())]
         archives = [path for path in sys.path if path.endswith(".zip")] if base is None else []
-        libraries = (base or os.path.dirname(os.__file__), *archives)
-        self._base = tuple(dict.fromkeys(form for path in libraries for form in forms_of(path, "")))
+        self._libraries = (base or os.path.dirname(os.__file__), *archives)
         if executables is None:
             executables = (path for path in (getattr(sys, "_base_executable", ""), sys.executable) if path)
-        self._executables = frozenset(form for path in executables for form in forms_of(path, ""))
-        self._roots = (*(f"{root}/" for root in (*self._prefixes, *self.sites, *self._base)),)
-        self._folders = folders
-        self._parts: SimpleNamespace | None = None
+        self._programs = tuple(executables)
 
-    @property
+    # Most calls are decided without resolving any of these.
+
+    @once
+    def sites(self) -> tuple[str, ...]:
+        """The site folders, spelled as by ``forms_of``."""
+        return tuple(dict.fromkeys(form for folder in self._folders for form in forms_of(folder, "")))
+
+    @once
+    def _prefixes(self) -> tuple[str, ...]:
+        return forms_of(self.prefix, "")
+
+    @once
+    def _base(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(form for path in self._libraries for form in forms_of(path, "")))
+
+    @once
+    def _executables(self) -> frozenset[str]:
+        return frozenset(form for path in self._programs for form in forms_of(path, ""))
+
+    @once
+    def _roots(self) -> tuple[str, ...]:
+        return (*(f"{root}/" for root in (*self._prefixes, *self.sites, *self._base)),)
+
+    @once
     def parts(self) -> SimpleNamespace:
         """The installed parts of the gate, in lower case: the ``names`` of packages and modules; the ``scripts``; and
         by distribution the folder that it is used from, or an empty string (``distributions``).
         """
-        if self._parts is None:
-            self._parts = _parts_of(self.prefix, self._folders)
-        return self._parts
+        return _parts_of(self.prefix, self._folders)
 
     def find(self, form: str, *, is_link: bool = False) -> bool:
         """Return whether the file at ``form``, spelled as by ``forms_of``, is a part of the gate, or would become one.
@@ -170,26 +186,27 @@ def _site_folders() -> list[str]:
 
 def _parts_of(prefix: str, folders: list[str]) -> SimpleNamespace:
     """Return the parts in the site ``folders``: as stored, or determined again if the folders have changed."""
-    import json
     from contextlib import suppress
-    from hashlib import sha256
+    from types import SimpleNamespace
 
     from agent_hooks.errors import SettingsError
+    from agent_hooks.system.digests import sha256_hex
     from agent_hooks.system.folders import state_dir, write_whole
+    from agent_hooks.system.quick_json import dumps, loads
 
     state = [[folder, os.stat(folder).st_mtime_ns if os.path.isdir(folder) else 0] for folder in folders]
     file = ""
     with suppress(OSError, ValueError, TypeError, KeyError, SettingsError):  # not stored yet, or damaged
-        file = os.path.join(state_dir(), f"environment-{sha256(os.fsencode(prefix)).hexdigest()[:16]}.json")
+        file = os.path.join(state_dir(), f"environment-{sha256_hex(os.fsencode(prefix))[:16]}.json")
         with open(file, encoding="utf-8") as stored:
-            given = json.load(stored)
+            given = loads(stored.read())
         if given.pop("state") == state:
             return SimpleNamespace(**given)
     parts = _find_parts(folders)
     with suppress(OSError):
         if file:
             os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
-            write_whole(file, json.dumps({"state": state, **parts}).encode())
+            write_whole(file, dumps({"state": state, **parts}).encode())
     return SimpleNamespace(**parts)
 
 

@@ -13,7 +13,7 @@ from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.tools import possible_paths
 from agent_hooks.system.paths import expanded, real_path
 
-from .calls import CallInfo, ToolName, paths_under_keys, runs_of
+from .calls import CallInfo, ToolName, paths_under_keys, runs_of, tool_name
 from .paths import ProtectedPaths
 from .programs import NOTABLE, PROJECT_MANAGERS
 from .reasons import ALL, denial
@@ -45,10 +45,10 @@ class Protection:
 
     ``files``: the absolute paths of all that the trust in a project covers, referenced scripts and modules included.
     ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, the
-    machine's, and the state. ``further``: more such folders. ``environment``: the one that the gate
-    runs from, by default that of this process. ``tables``: by the path of a ``pyproject.toml``, the canonical bytes of
-    its table as it was trusted. ``scripts``: those of the files that are in Python. Raises ``SettingsError`` where a
-    variable names a folder that is none.
+    machine's, the state, the compiled plans and the resident process's socket. ``further``: more such folders.
+    ``environment``: the one that the gate runs from, by default that of this process. ``tables``: by the path of a
+    ``pyproject.toml``, the canonical bytes of its table as it was trusted. ``scripts``: those of the files that are in
+    Python. Raises ``SettingsError`` where a variable names a folder that is none.
     """
 
     def __init__(
@@ -63,8 +63,11 @@ class Protection:
     ) -> None:
         if folders is None:
             from agent_hooks.system.folders import config_dirs, managed_dir, state_dir
+            from agent_hooks.system.plan_file import plans_dir
+            from agent_hooks.system.sockets import socket_folder
 
-            folders = (*config_dirs(), managed_dir(), state_dir())
+            own = filter(None, (plans_dir(), os.path.dirname(socket_folder())))
+            folders = (*config_dirs(), managed_dir(), state_dir(), *own)
         self.protected = ProtectedPaths((*folders, *further), files, environment, scripts)
         self._tables = dict(tables or {})
 
@@ -78,7 +81,7 @@ class Protection:
         if call.kind in _WRITING_KINDS:
             reason = self._against_files(call, ctx.cwd, info)
         elif call.kind == "shell":
-            reason = self._against_runs(call, ToolName(call.name), ctx.cwd, info)
+            reason = self._against_runs(call, tool_name(call.name), ctx.cwd, info)
         else:
             reason = self._against_unknown(call, ctx.cwd, info)
         if reason:
@@ -90,10 +93,10 @@ class Protection:
     def _against_runs(self, call: ToolCall, name: ToolName, cwd: str, info: CallInfo) -> str:
         commands, codes = runs_of(call, name) if len(call.args) > 1 or not call.command else ([], [])
         command = "\n".join(dict.fromkeys((call.command, *commands))) if not call.file_operations else ""
-        for text in filter(self._may_matter, (command, *codes)):
-            if len(text) > _MAX_COMMAND:
-                return denial("long")
-        reason = self._against_command(command, call, cwd, info) if self._may_matter(command) else ""
+        notable = [text for text in (command, *codes) if text and self._may_matter(text)]
+        if any(len(text) > _MAX_COMMAND for text in notable):
+            return denial("long")
+        reason = self._against_command(command, call, cwd, info) if command in notable else ""
         return reason or next(filter(None, (self._against_code(code, name, cwd, info) for code in codes)), "")
 
     def _against_code(self, code: str, name: ToolName, cwd: str, info: CallInfo) -> str:
@@ -136,11 +139,12 @@ class Protection:
 
     def _against_files(self, call: ToolCall, cwd: str, info: CallInfo, *, takes: bool = False) -> str:
         named = dict.fromkeys((*call.paths, *paths_under_keys(call.args)))
-        writes = call.kind in _WRITING_KINDS or bool(call.content)
-        for path in (*named, *(path for path in possible_paths(call.args, cwd) if path not in named)):
+        paths = dict.fromkeys((*named, *possible_paths(call.args, cwd)))
+        writes = bool(paths) and (call.kind in _WRITING_KINDS or bool(call.content))
+        for path in paths:
             part = self.protected.find(path, cwd)
             # Another tool may name a part of the gate to use it: `run_tests(python=".venv/bin/python")`.
-            is_used = not writes and not ToolName(call.name).is_changing and self.protected.is_own(path, cwd)
+            is_used = not writes and not tool_name(call.name).is_changing and self.protected.is_own(path, cwd)
             if part == ALL and not is_used:
                 return denial("file", path)
             if takes or call.kind == "delete":
@@ -161,7 +165,7 @@ class Protection:
 
     def _against_unknown(self, call: ToolCall, cwd: str, info: CallInfo) -> str:
         """Judge a tool of an unknown kind by its name."""
-        name = ToolName(call.name)
+        name = tool_name(call.name)
         is_viewing = call.name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"
         reason = self._against_runs(call, name, cwd, info)
         if reason or name.is_reading or is_viewing:

@@ -9,6 +9,7 @@ import re
 from fnmatch import fnmatch
 from itertools import pairwise
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import UNKNOWN
 
 from . import programs
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
     from .shell import Judging
 
 _OURS = frozenset(("agent-hooks", "agent_hooks", "agent-hooks-core", "agent_hooks_core", "agent_hooks_core.py"))
-_NAMED = re.compile(r"agent[-_]hooks(?:[-_]core)?(?![\w.-])")
+_NAMED = Pattern(r"agent[-_]hooks(?:[-_]core)?(?![\w.-])")
 _GRANTING = frozenset(("trust", "untrust", "allow", "install", "uninstall"))
-_SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema"}
+_SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema", "serve"}
 _DECIDING = frozenset(("trust", "untrust"))
 _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
-_MODULE = re.compile("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
-_VARIABLE = re.compile(rf"{UNKNOWN}(?:\$[@*{{]|\$\(read)")
+_MODULE = Pattern("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
+_VARIABLE = Pattern(rf"{UNKNOWN}(?:\$[@*{{]|\$\(read)")
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
 _PLACES = frozenset("bin scripts site-packages dist-packages".split())
 # Variables that give a host other settings, or none; and that give the gate other ones, or another Python.
@@ -48,13 +49,13 @@ _VARIABLES = frozenset(
     """.split()
 )
 # Options, a word a line.
-_OPTIONS = re.compile(
+_OPTIONS = Pattern(
     r"^--(?:(?:[\w-]*dangerously[\w-]*|bare|ignore-user-config|(?:no|disable|skip|bypass|without)-[\w-]*hooks?[\w-]*)(?:=|$)"
     r"|disable[=\n].*hooks)",
     re.MULTILINE,
 )
 # With keys of Codex's configuration that decide about hooks, or unknown ones.
-_CODEX_OPTIONS = re.compile(
+_CODEX_OPTIONS = Pattern(
     rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
     re.MULTILINE,
 )

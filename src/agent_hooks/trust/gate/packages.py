@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 
 from agent_hooks.model.tools import file_of_address
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import UNKNOWN
 
 from .environment import normal
@@ -26,19 +27,19 @@ _INSTALLING = frozenset("install add inject upgrade update reinstall".split())
 _REMOVING = frozenset("uninstall remove rm purge autoremove del prune uninstall-all reinstall-all --all".split())
 _SYSTEM = frozenset("apt apt-get aptitude brew dnf yum zypper apk port".split())
 _ALL = frozenset(("uninstall-all", "--all"))  # tools
-_INDEX = re.compile(
+_INDEX = Pattern(
     r"-[if]|--(?:(?:extra-|default-)?index(?:-url)?|find-links|no-index)(?:=.*)?"
     r"|(?:PIP|UV)_(?:\w*INDEX\w*|FIND_LINKS|CONFIG_FILE|TARGET|PREFIX)"
 )
-_TARGET = re.compile(r"-t|--(?:target|prefix|root|user-base)")
-_INTERPRETER_OPTION = re.compile(r"-[pn]|--(?:python|prefix|name)")
-_ARCHIVE = re.compile(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
-_NAMED_COPY = re.compile(
+_TARGET = Pattern(r"-t|--(?:target|prefix|root|user-base)")
+_INTERPRETER_OPTION = Pattern(r"-[pn]|--(?:python|prefix|name)")
+_ARCHIVE = Pattern(r"\.(?:whl|zip|tar|tgz|tar\.\w+)$")
+_NAMED_COPY = Pattern(
     r"([\w.-]+)(?:\[[^\]]*\])?\s*@\s*(?:file:|git\+|https?:|[./~])|[^#]*#(?:.*&)?egg=([\w.-]+)"
 )  # `name @ address`, `address#egg=name`
-_PROJECT_NAME = re.compile(r'^\s*name\s*=\s*["\']([\w.-]+)', re.MULTILINE)
-_REQUIREMENT = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[@=<>!~;].*)?$")
-_LIST_OPTION = re.compile(r"-[a-zA-Z]*r|--requirements?")
+_PROJECT_NAME = Pattern(r'^\s*name\s*=\s*["\']([\w.-]+)', re.MULTILINE)
+_REQUIREMENT = Pattern(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^\]]*\])?\s*(?:[@=<>!~;].*)?$")
+_LIST_OPTION = Pattern(r"-[a-zA-Z]*r|--requirements?")
 _WITH_VALUE = frozenset("-p --python --prompt --seed --index-url --extra-index-url --cache-dir".split())
 
 

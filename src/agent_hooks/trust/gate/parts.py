@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_hooks.model.tools import patch_text, texts_with_roles
+from agent_hooks.shell.patterns import Pattern
 
 from .locations import read_text
 from .reasons import FRONTMATTER, STARTUP, TABLE, WIRING, denial
@@ -27,16 +28,16 @@ _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source",
 _PAIRS = (("old_string", "new_string"), ("oldString", "newString"), ("old_str", "new_str"), ("oldText", "newText"))
 # As a key of a block, of a flow, as an explicit key, or spelled with escapes.
 _YAML = r"""^[ \t]*["']?hooks["']?[ \t]*:|[{,]\s*["']?hooks["']?\s*:|\?\s*["']?hooks\b|\\[xuU][0-9a-fA-F]{2}"""
-_HOOKS_IN_YAML = re.compile(_YAML, re.MULTILINE)
+_HOOKS_IN_YAML = Pattern(_YAML, re.MULTILINE)
 _MENTIONED = {
     TABLE: r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}",
     FRONTMATTER: rf"""hooks["']?\s*:|{_YAML}""",
     WIRING: f"{OURS}|{SWITCHES}",
     STARTUP: _STARTING,
 }
-_FRONTMATTER = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^(?:---|\.\.\.)[ \t\r]*$|\Z)", re.DOTALL | re.MULTILINE)
-_SECTION = re.compile(r"^[ \t]*\*\*\* (Add|Update|Delete) File:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
-_HUNK = re.compile(r"^@@.*$", re.MULTILINE)
+_FRONTMATTER = Pattern(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^(?:---|\.\.\.)[ \t\r]*$|\Z)", re.DOTALL | re.MULTILINE)
+_SECTION = Pattern(r"^[ \t]*\*\*\* (Add|Update|Delete) File:[ \t]*(.*?)[ \t\r]*$", re.MULTILINE)
+_HUNK = Pattern(r"^@@.*$", re.MULTILINE)
 
 
 def part_of(protection: str, text: str) -> Any:

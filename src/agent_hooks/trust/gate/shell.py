@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import command_line, command_start
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
@@ -34,27 +35,27 @@ if TYPE_CHECKING:
     from .paths import ProtectedPaths
 
 _MAX_DEPTH = 8  # commands within commands
-_INLINE = re.compile(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
+_INLINE = Pattern(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
 _PRINTERS = frozenset("echo printf print".split())
 _STDIN = frozenset("- /dev/stdin /dev/fd/0 /proc/self/fd/0".split())
 _OPEN = frozenset("source . su sudo doas script expect ssh crontab tmux screen".split())  # they may run their stdin
 # Variables whose value is a command, or a file that a shell reads at its start.
-_COMMAND_VARIABLE = re.compile(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)|BASH_ENV|ENV|ZDOTDIR")
+_COMMAND_VARIABLE = Pattern(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)|BASH_ENV|ENV|ZDOTDIR")
 _STARTUP_VARIABLES = frozenset(("BASH_ENV", "ENV", "ZDOTDIR"))
-_NAMING = re.compile(
+_NAMING = Pattern(
     r"^(?:-+[\w.-]+|[\w-]+(?:\.[\w-]+)+|\w*(?:command|exec|editor|pager|program|shell))=|^[+:!]+|^spawn ", re.IGNORECASE
 )  # before a command in an argument
-_FOLDER_OPTION = re.compile(r"(?:-[CD]|--chdir|--directory|--work-tree)(?:=(.+))?")
+_FOLDER_OPTION = Pattern(r"(?:-[CD]|--chdir|--directory|--work-tree)(?:=(.+))?")
 _RUN_BY_GIT = frozenset(
     "config bisect submodule filter-branch filter-repo difftool mergetool -c -x --exec --config-env --extcmd".split()
 )
 # GNU sed runs the argument of `e`; its input for `e` alone and for the flag of `s`.
-_RUN_BY_SED = re.compile(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)|\bs([^\w\s\\]).*?\2(.*?)\2\w*e")
-_INPUT_OF_SED = re.compile(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
-_RUNNING_CODE = re.compile(r"system|\bp?exec|\beval|popen|spawn|`|\bqx|getline", re.IGNORECASE)
-_QUOTED = re.compile(r"""'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)\"""")
+_RUN_BY_SED = Pattern(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)|\bs([^\w\s\\]).*?\2(.*?)\2\w*e")
+_INPUT_OF_SED = Pattern(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
+_RUNNING_CODE = Pattern(r"system|\bp?exec|\beval|popen|spawn|`|\bqx|getline", re.IGNORECASE)
+_QUOTED = Pattern(r"""'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)\"""")
 # The marks before a recipe of a makefile, and the time before a line for cron.
-_MARKS = re.compile(r"^([\t ]*)[-@+]+|^(?:[\d*/,-]+[ \t]+){5}", re.MULTILINE)
+_MARKS = Pattern(r"^([\t ]*)[-@+]+|^(?:[\d*/,-]+[ \t]+){5}", re.MULTILINE)
 
 
 def reason_against(text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:

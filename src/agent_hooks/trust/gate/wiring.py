@@ -101,12 +101,12 @@ def _leads_into(environment: str, text: str, project: str) -> bool:
 
 def is_wired_in(folder: str) -> bool:
     """Return whether our hooks are in a host's settings below ``folder``, a host's own or one in it."""
+    if FILES.keys().isdisjoint(folder.casefold().rstrip("/").split("/")[-2:]):
+        return False
     from glob import escape, iglob
 
     from .parts import mentions_part
 
-    if FILES.keys().isdisjoint(folder.casefold().rstrip("/").split("/")[-2:]):
-        return False
     paths = (path for pattern in ("*", "*/*") for path in iglob(os.path.join(escape(folder), pattern)))
     return any(mentions_part(WIRING, read_text(path)) for path in paths if is_wiring(path.casefold()))
 

@@ -6,6 +6,7 @@ import os
 import re
 from itertools import pairwise, takewhile
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded, is_below
 from agent_hooks.trust.command_line import CommandLine
@@ -23,39 +24,39 @@ if TYPE_CHECKING:
 
     from .shell import Judging, Program
 
-_PATTERNS = re.compile(r"-(?:i?name|i?path|i?wholename|i?regex)")
+_PATTERNS = Pattern(r"-(?:i?name|i?path|i?wholename|i?regex)")
 _DOWNLOADERS = frozenset("curl wget aria2c".split())
-_REMOTE_NAME = re.compile(r"-[A-Za-z]*O|--remote-name(?:-all)?")
+_REMOTE_NAME = Pattern(r"-[A-Za-z]*O|--remote-name(?:-all)?")
 _CLONERS = frozenset("gh hub glab hg".split())
-_REMOTE = re.compile(r"[\w.@-]{2,}:")
-_WRITTEN_BY_SED = re.compile(r"\bw\s+(\S+)")
-_PATCHED = re.compile(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
-_SYMBOLIC = re.compile(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
-_SCRIPT_OPTION = re.compile(r"-[A-Za-z0-9]*[ef]|--expression|--file")
-_EXTRACTING = re.compile(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
-_TO_ANYWHERE = re.compile(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
+_REMOTE = Pattern(r"[\w.@-]{2,}:")
+_WRITTEN_BY_SED = Pattern(r"\bw\s+(\S+)")
+_PATCHED = Pattern(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
+_SYMBOLIC = Pattern(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
+_SCRIPT_OPTION = Pattern(r"-[A-Za-z0-9]*[ef]|--expression|--file")
+_EXTRACTING = Pattern(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
+_TO_ANYWHERE = Pattern(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
 # They remove what they have packed: `tar --remove-files`, `zip -m`.
-_TAKES_PACKED = re.compile(r"--remove-files|--move|-[a-zA-Z]*m")
+_TAKES_PACKED = Pattern(r"--remove-files|--move|-[a-zA-Z]*m")
 # Modes with which the owner can no longer read or enter a folder.
-_LOCKING_MODE = re.compile(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
+_LOCKING_MODE = Pattern(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
 # Options that name an output, or the folder for it, with their value in the next word, and in the same one.
-_OUTPUT = re.compile(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
-_OUTPUT_VALUE = re.compile(r"(?:--?out(?:put(?:-document|-file)?|file)?=|-[A-Za-z]*?[oO]=?)(.+)")
-_FOLDER_VALUE = re.compile(r"(?:--(?:directory(?:-prefix)?|output-dir|dir)=|-[oC])(.+)")
-_TO_FOLDER = re.compile(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
-_IN_PLACE = re.compile(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
+_OUTPUT = Pattern(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
+_OUTPUT_VALUE = Pattern(r"(?:--?out(?:put(?:-document|-file)?|file)?=|-[A-Za-z]*?[oO]=?)(.+)")
+_FOLDER_VALUE = Pattern(r"(?:--(?:directory(?:-prefix)?|output-dir|dir)=|-[oC])(.+)")
+_TO_FOLDER = Pattern(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
+_IN_PLACE = Pattern(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
 _IN_PLACE_OF = {
-    "sed": re.compile(r"-[nErsuz]*i|--in-place"),
-    **dict.fromkeys(programs.AWKS, re.compile(r"-?i?inplace$")),
-    **dict.fromkeys(("perl", "ruby"), re.compile(r"-[A-Za-z0-9]*i")),
+    "sed": Pattern(r"-[nErsuz]*i|--in-place"),
+    **dict.fromkeys(programs.AWKS, Pattern(r"-?i?inplace$")),
+    **dict.fromkeys(("perl", "ruby"), Pattern(r"-[A-Za-z0-9]*i")),
 }
 _FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
 _ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
 _FINDERS = frozenset(("find", "fd", "fdfind"))
 _FILTERS = frozenset("uniq xxd objcopy convert magick".split())  # they write the last of two operands or more
 _GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index reset".split())
-_CLEANS_ALL = re.compile(r"\s-[a-z]*[xX]")  # ignored files too, as environments are
-_IS_TRIED = re.compile(r"\s(?:-[a-zA-Z]*n|--dry-run)")
+_CLEANS_ALL = Pattern(r"\s-[a-z]*[xX]")  # ignored files too, as environments are
+_IS_TRIED = Pattern(r"\s(?:-[a-zA-Z]*n|--dry-run)")
 
 
 def reason_against_writing(judging: Judging, program: Program, command: Command) -> str:

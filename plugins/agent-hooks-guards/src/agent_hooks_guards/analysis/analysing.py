@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
+from agent_hooks.system.caching import lru_cache
 from agent_hooks_guards.model.actions import Doubt, Inner, TooMuchError
 from agent_hooks_guards.model.values import Data
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Command, Effect
 from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
@@ -24,7 +23,7 @@ _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", 
 # These write to a file instead of stdout.
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
 # The name of a file in a patch, and the lines up to the next one.
-_PATCHED = re.compile(r"^\+\+\+ (?:b/)?([^\t\n]*\S).*\n((?:(?!\+\+\+ ).*\n?)*)", re.MULTILINE)
+_PATCHED = Pattern(r"(?m)^\+\+\+ (?:b/)?([^\t\n]*\S).*\n((?:(?!\+\+\+ ).*\n?)*)")
 # These print all files of a folder.
 _ARCHIVERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 

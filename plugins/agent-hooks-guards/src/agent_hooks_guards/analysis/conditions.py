@@ -12,22 +12,23 @@ import operator
 import re
 import warnings
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import ANYTHING, UNKNOWN, Data
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = Pattern(r"[A-Za-z_]\w*")
 # `i++`, `--i`, `a[1] += 2`
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = Pattern(
     r"\s*(\+\+|--)?([A-Za-z_]\w*)\s*(?:\[([^][]*)\])?\s*(?:(\+\+|--)|([-+]?)=(?!=)(.*))?\s*", re.DOTALL
 )
-_CHANGED = re.compile(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--|[-+*/%&|^]?=(?!=))")
+_CHANGED = Pattern(r"(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--|[-+*/%&|^]?=(?!=))")
 # Python reads these in another way, or not at all.
-_FOREIGN = re.compile(r"[^\w\s()\[\]+*/%<>=!&|-]|\+\+|--")
+_FOREIGN = Pattern(r"[^\w\s()\[\]+*/%<>=!&|-]|\+\+|--")
 _TO_PYTHON = (("&&", " and "), ("||", " or "), ("!=", "<>"), ("!", "~"), ("<>", "!="))
-_OCTAL = re.compile(r"\b0(?=\d)")
+_OCTAL = Pattern(r"\b0(?=\d)")
 _OPERATORS: dict[type, Callable[[int, int], int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
     ast.Div: lambda left, right: int(left / right), ast.Mod: lambda left, right: left - int(left / right) * right,
@@ -38,10 +39,10 @@ _LONGEST = 1024  # characters
 _MOST_EXPRESSIONS = 64  # among them the values of variables
 _LARGEST = 2**31
 # At most two repetitions of single characters, in a short text: a search ends soon.
-_PATTERN = re.compile(r"(?:[^*+?{\[]|\.[*+]){0,80}")
+_PATTERN = Pattern(r"(?:[^*+?{\[]|\.[*+]){0,80}")
 _LONGEST_MATCHED = 200  # characters
 # Commands that wait, or end the loop; not in the background.
-_WAITING = re.compile(
+_WAITING = Pattern(
     r"(?:^|[;&|({\n]|\b(?:do|then|else))\s*(?:sleep|wait|read|break|exit|return|inotifywait)\b(?![^;&|\n]*&(?!&))"
 )
 

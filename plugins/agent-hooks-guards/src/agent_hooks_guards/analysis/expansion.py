@@ -6,8 +6,8 @@ Globs stay, except for those that match a single text: ``chow[n]`` is ``chown``.
 from __future__ import annotations
 
 import itertools
-import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import Arithmetic, Bare, Parameter, ProcessSubstitution
 from agent_hooks_guards.model.actions import TooMuchError
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, NOTHING, UNKNOWN, Data, Unset
@@ -26,19 +26,21 @@ if TYPE_CHECKING:
     Piece = tuple[str, frozenset[str], bool]
     Substitute = Callable[..., Data]
 
-_SPECIAL = re.compile(r"[{~\[]").search
-_ONE_OF_ONE = re.compile(r"\[([^]\[!^*?-])\]")
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-_SIGNED = re.compile(r"-?[0-9]{1,9}")
+_SPECIAL = frozenset("{~[")
+_ONE_OF_ONE = Pattern(r"\[([^]\[!^*?-])\]")
+_ESCAPED = Pattern(r"(?s)\\(.)")
+# A tilde that a shell expands within a word.
+_INNER_TILDE = Pattern(r"(?<=[:=])~(?=/|:|$)")
+_SIGNED = Pattern(r"-?[0-9]{1,9}")
 _MAX_TEXT = 65_536
 _MAX_FIELDS = 4_096
 # The most ways to match a text that a pattern may have.
 _MAX_WAYS = 20_000_000
-_RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
+_RANGE = Pattern(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.(-?\d{1,4}))?")
 _MAX_WORDS = 64
 _LONGEST_BRACED = 4096  # characters
 _PART = 0xF0000
-_PARTS = re.compile("([\U000f0000-\U000fffff])")
+_PARTS = Pattern("([\U000f0000-\U000fffff])")
 # Between the fields of "$@"; compared by identity.
 _BREAK: Piece = ("", NO_LABELS, True)
 
@@ -71,7 +73,7 @@ def _literal(word: Word) -> str | None:
     for part in word:
         if type(part) is str:
             text = part
-        elif type(part) is Bare and not _SPECIAL(part.text):
+        elif type(part) is Bare and _SPECIAL.isdisjoint(part.text):
             text = part.text
         else:
             return None
@@ -130,7 +132,7 @@ def _pieces(word: Word, state: State, substitute: Substitute, *, splits: bool) -
             if at == 0 and text.startswith("~"):
                 text = _tilde(text, state)
             elif not splits and "~" in text:
-                text = re.sub(r"(?<=[:=])~(?=/|:|$)", lambda _match: state.home, text)
+                text = _INNER_TILDE.sub(lambda _match: state.home, text)
             yield _ONE_OF_ONE.sub(r"\1", text) if "[" in text else text, NO_LABELS, False
         elif type(part) is Parameter:
             yield from _parameter(part, state, substitute, splits=splits and not part.quoted)
@@ -360,6 +362,8 @@ def _changed(text: str, operator: str, arguments: list[str]) -> str:
         return text
     if (len(text) + 1) ** (first.count("*") + 1) > _MAX_WAYS:
         return UNKNOWN
+    import re
+
     pattern = _pattern(first)
     if operator[0] in "#%":
         compiled = re.compile(pattern)

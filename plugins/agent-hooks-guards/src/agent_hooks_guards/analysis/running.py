@@ -91,7 +91,7 @@ def _run_program(walk: Evaluation, command: Command, frame: Frame, *, wants: boo
     known = builtin(walk, command, frame) if builtin is not None else None
     if known is not None:
         return known
-    entry = declarations().entries.get(command.name)
+    entry = declarations().own(command.name)
     if entry and "input" in entry:
         _take_input(walk, command, entry["input"], frame)
     note_effects(walk, command, frame)

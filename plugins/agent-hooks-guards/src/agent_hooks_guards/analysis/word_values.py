@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 from agent_hooks.shell import syntax
+from agent_hooks.shell.patterns import Pattern
+from agent_hooks.system.caching import cache
 from agent_hooks_guards.model.actions import Analysis, Effect, TooMuchError
 from agent_hooks_guards.model.values import (
     ANYTHING,
@@ -19,7 +18,6 @@ from agent_hooks_guards.model.values import (
     UNKNOWN,
     Data,
 )
-from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.places.paths import absolute
 
 from .state import Frame, Redirected, either, followed, next_index
@@ -37,7 +35,7 @@ FROM_NETWORK = Data(UNKNOWN, frozenset((NETWORK,)))
 _MAX_ELEMENTS = 4_096
 _MAX_TEXT = 262_144
 # Also /proc/$$/fd/3, where $$ is unknown.
-_DESCRIPTOR = re.compile(rf"/(?:dev|proc/self|proc/.*{UNKNOWN}.*)/fd/(\d{{1,8}})")
+_DESCRIPTOR = Pattern(rf"/(?:dev|proc/self|proc/.*{UNKNOWN}.*)/fd/(\d{{1,8}})")
 
 
 @cache
@@ -107,6 +105,8 @@ class WordValues:
 
     def labels_of_file(self, path: str, frame: Frame) -> frozenset[str]:
         """Return the labels of a file's content: those of its known content, and those that follow from its path."""
+        from agent_hooks_guards.places.kinds import kinds
+
         known = frame.state.file(path)
         labels = NO_LABELS if known is None else known.labels
         if "secret" in kinds(path, self.place, frame.state.host):
@@ -115,6 +115,8 @@ class WordValues:
 
     def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:
         """Return the labels of the files in a folder: a whole home or machine holds keys."""
+        from agent_hooks_guards.places.kinds import kinds
+
         found = kinds(path, self.place, frame.state.host)
         return NO_LABELS if found.isdisjoint(("home", "root")) else frozenset((SECRET,))
 

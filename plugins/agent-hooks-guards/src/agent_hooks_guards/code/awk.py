@@ -5,8 +5,7 @@ The walk through scripts follows it, with the operands that are only awk's.
 
 from __future__ import annotations
 
-import re
-
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import NETWORK, NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
@@ -14,13 +13,13 @@ from .script_tokens import Cursor, Token
 from .script_values import joined, replaced
 from .scripts import Walk
 
-_SHELLS = re.compile(r"(?:\S*/)?(?:sh|bash|dash|zsh|ksh|ash)(?: -[sxe]*)*\s*").fullmatch
+_SHELLS = Pattern(r"(?:\S*/)?(?:sh|bash|dash|zsh|ksh|ash)(?: -[sxe]*)*\s*")
 _DEVICES = frozenset(("/dev/stdout", "/dev/stderr", "-"))
 _OPERANDS = ("string", "number", "name", "variable")
 # A field is assigned to, and the line is made anew.
-_CHANGE = re.compile(r"(?:\bNF|\$\s*[1-9N(]\w*)\s*(?:[-+*/]?=(?!=)|\+\+|--)|\b(?:sub|gsub)\([^()]*,\s*\$[1-9N]")
+_CHANGE = Pattern(r"(?:\bNF|\$\s*[1-9N(]\w*)\s*(?:[-+*/]?=(?!=)|\+\+|--)|\b(?:sub|gsub)\([^()]*,\s*\$[1-9N]")
 # A program without these only prints, and most are such; a pipe is no `||`.
-_EFFECTS = re.compile(r"system|getline|[>@]|(?<!\|)\|(?!\|)")
+_EFFECTS = Pattern(r"system|getline|[>@]|(?<!\|)\|(?!\|)")
 _INPUT = Data(UNKNOWN, frozenset((STDIN,)))
 
 
@@ -105,7 +104,7 @@ class _Program(Walk):
         if target.text.startswith("/inet/") or target.text in _DEVICES:
             return Data()
         if operator == "|":
-            self.shell(text if _SHELLS(target.text) else target)
+            self.shell(text if _SHELLS.fullmatch(target.text) else target)
         else:
             self.effect("write", target, text.labels, "append" if operator == ">>" else "")
             before = self.found.files.get(target.text, Data())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import Found
@@ -15,7 +16,7 @@ _BEFORE = (
     r"(?:(?:sil(?:ent)?|uns(?:ilent)?|verb(?:ose)?|noa(?:utocmd)?|keep\w+|lockm(?:arks)?|tab|vert(?:ical)?|bufdo|windo"
     r"|argdo|tabdo)!?\s++|au(?:tocmd)?\s++\S++\s++\S++\s++|(?:g(?:lobal)?!?|v)/(?:\\.|[^/\\\n])*+/\s*)*+"
 )
-_COMMAND = re.compile(
+_COMMAND = Pattern(
     rf"{_RANGE}{_BEFORE}{_RANGE}(?:"
     r"!(?P<shell>.*)|(?:r(?:ead)?!?\s*|(?:w(?:rite)?q?|[eE])\s+)!\s*(?P<piped>\S.*)|te(?:rminal)?!?\s+(?P<terminal>.*)"
     r"|set?(?:local)?\s+(?:makeprg|mp|grepprg|gp|shell|sh)=(?P<program>[^\s|]+)|norm(?:al)?!?\s[^:\n]*:(?P<keys>.*)"
@@ -25,12 +26,12 @@ _COMMAND = re.compile(
     r"(?P<append>>>\s*)?(?P<path>[^\s|%#!+][^\s|]*))",
     re.DOTALL,
 )
-_CALL = re.compile(
+_CALL = Pattern(
     r"""(?<!["'])\b(system|call|systemlist|termopen|jobstart|job_start|term_start|libcall|exe(?:cute)?|feedkeys|delete"""
     r"""|writefile|py3eval)"""
     r"""\s*(?:\(\s*|(?=["']))(?:(["'])((?:\\.|(?!\2)[^\\])*+)\2\s*(,|\)|$)?)?"""
 )
-_STRING = re.compile(r"""["']([^"']*)["']""")
+_STRING = Pattern(r"""["']([^"']*)["']""")
 _LANGUAGES = {"l": "lua", "pe": "perl", "r": "ruby"}
 _RUNNING = ("shell", "piped", "terminal", "program")
 _WRITES = ("w", "W", "x", "sav", "up")

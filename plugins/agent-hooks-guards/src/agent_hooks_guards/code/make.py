@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import UNKNOWN, Data
 
 from . import Found
 
 _LONGEST = 20_000  # characters
 _DEEPEST = 5
-_ASSIGNMENT = re.compile(r"(?:(?:export|override|private)\s+|[^\s:=]+:\s*(?=\w+\s*=))*([\w.-]+)\s*[:?+]*(!?)=\s*(.*)")
-_RECIPE = re.compile(r"\t(.*)|[^\s#=][^=#]*?:[^=;]*;(.*)", re.DOTALL)
-_REFERENCE = re.compile(r"\$(?:\$|[({]shell\s+((?:[^()]|\([^()]*\))*)[)}]|[({]([\w.-]+)[)}]|[({][^(){}]*[)}]|.)")
+_ASSIGNMENT = Pattern(r"(?:(?:export|override|private)\s+|[^\s:=]+:\s*(?=\w+\s*=))*([\w.-]+)\s*[:?+]*(!?)=\s*(.*)")
+_RECIPE = Pattern(r"\t(.*)|[^\s#=][^=#]*?:[^=;]*;(.*)", re.DOTALL)
+_REFERENCE = Pattern(r"\$(?:\$|[({]shell\s+((?:[^()]|\([^()]*\))*)[)}]|[({]([\w.-]+)[)}]|[({][^(){}]*[)}]|.)")
 # A shell other than sh, and lines that make reads in another way or makes itself.
-_BEYOND = re.compile(
+_BEYOND = Pattern(
     r"^\s*SHELL\s*[:?]*=\s*(?!(?:/\S*/)?(?:env\s+)?\w*sh\s*$)|\$[({](?:eval|guile)\b|^\.RECIPEPREFIX", re.MULTILINE
 )
 _VARIABLES = {"MAKE": "make", "CURDIR": ".", "HOME": "~", "RM": "rm -f", "CC": "cc", "CXX": "g++"}

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 import shlex
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import Data
 
 from . import Found
 
 _MOST_STRINGS = 64
-_STRING = re.compile(r"""(["'`])((?:\\.|(?!\1).)*)(?:\1|\Z)""", re.DOTALL)
+_STRING = Pattern(r"""(["'`])((?:\\.|(?!\1).)*)(?:\1|\Z)""", re.DOTALL)
 # Code with one of these starts processes.
-_STARTERS = re.compile(r"system|cmd|shell|exec|process|popen|spawn|command|open_?port|runtime|sh |run\(`|\.!")
-_DELETERS = re.compile(
+_STARTERS = Pattern(r"system|cmd|shell|exec|process|popen|spawn|command|open_?port|runtime|sh |run\(`|\.!")
+_DELETERS = Pattern(
     r"rm_rf|del_dir_r|deletedir|deleterecursively|removedirectoryrecursive|removepathforcibly|removeitem|remove_dir_all"
     r"|delete-directory"
 )
-_DELETED = re.compile(r"""\b(?:unlink|rm|delete(?:\s+-force)?)\b[\s(]+["']?([^\s"',);]*[/~][^\s"',);]*)""")
-_TCL_EXEC = re.compile(r"\bexec\s+(?:-\w+\s+)*([^\n;\]}]+)")
+_DELETED = Pattern(r"""\b(?:unlink|rm|delete(?:\s+-force)?)\b[\s(]+["']?([^\s"',);]*[/~][^\s"',);]*)""")
+_TCL_EXEC = Pattern(r"\bexec\s+(?:-\w+\s+)*([^\n;\]}]+)")
 # A call whose argument is no literal.
-_COMPUTED = re.compile(r"(?:\b(?:system2?|popen|spawn|shell_exec|exec)\s*\(|\bdo shell script)\s*[A-Za-z_$@&]")
+_COMPUTED = Pattern(r"(?:\b(?:system2?|popen|spawn|shell_exec|exec)\s*\(|\bdo shell script)\s*[A-Za-z_$@&]")
 
 
 def scan(text: str, labels: frozenset[str], _arguments: list[str], language: str, *_: object) -> Found:

@@ -10,6 +10,7 @@ import warnings
 from itertools import islice
 from textwrap import dedent
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.values import ENVIRONMENT, NO_LABELS, UNKNOWN
 from agent_hooks_guards.places.credentials import variable_labels
@@ -27,7 +28,7 @@ _MOST_ITEMS = 1024
 _LONGEST_TEXT = 65_536
 # The largest product of the sizes of operands: `"a" * 10**9`, `x.replace("a", y)`.
 _MOST_WORK = 1 << 22
-_WIDE = re.compile(r"\d{4}")
+_WIDE = Pattern(r"\d{4}")
 _DEFAULTS = {"HOME": "~", "USERPROFILE": "~", "PWD": ".", "TMPDIR": "/tmp", "TEMP": "/tmp"}  # noqa: S108 - the code's
 # Methods that work on each part of a text, so that other parts may be unknown.
 _OF_PARTS = frozenset("strip lstrip rstrip lower upper split splitlines replace encode decode".split())

@@ -12,6 +12,7 @@ import re
 from functools import cache
 from string import ascii_lowercase
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.tables import load_tables
 
@@ -25,7 +26,7 @@ _REST = (
     r"\.\.\.|\.\.=|\?->|=>|->|::|==|!=|=~|!~|<=|>=|&&|\|\||\?\?|\?\.|&\.|\+\+|--|[-+*/%|&^.]=|~=|\.\.|<<|>>|.)"
 )
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v", "\n": ""}
-_ESCAPE = re.compile(r"\\(?:[xu]\{?([0-9a-fA-F]{1,6})\}?|([0-7]{1,3}|\d{1,3})|(.))", re.DOTALL)
+_ESCAPE = Pattern(r"\\(?:[xu]\{?([0-9a-fA-F]{1,6})\}?|([0-7]{1,3}|\d{1,3})|(.))", re.DOTALL)
 # A slash behind these words begins a pattern.
 _BEFORE_VALUE = frozenset(
     "return and or not if unless while until when then elsif else case in of typeof delete do print puts split grep"
@@ -44,7 +45,7 @@ def _inside(opening: str, closing: str) -> str:
     return f"(?:{body})*+"
 
 
-_DELIMITED = re.compile(
+_DELIMITED = Pattern(
     "".join(rf"\{pair[0]}({_inside(*pair)})(?:\{pair[1]}|\Z)|" for pair in ("()", "[]", "{}", "<>"))
     + r"(.)((?:\\.|(?!\5).)*+)(?:\5|\Z)",
     re.DOTALL,

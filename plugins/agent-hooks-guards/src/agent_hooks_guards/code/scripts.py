@@ -7,9 +7,9 @@ function is walked where it is called, or at the end; a loop over a known list i
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
@@ -33,11 +33,11 @@ _FUNCTIONS = frozenset("function sub fn def -> lambda proc".split())
 # Between a key and its value.
 _KEY_MARKS = {"node": (":",), "ruby": (":", "=>"), "php": ("=>",), "lua": ("=",), "perl": ("=>",), "awk": ()}
 _BARE_PHP = frozenset("echo print include include_once require require_once".split())
-_ENDLESS = re.compile(
+_ENDLESS = Pattern(
     r"\b(while|until) *\(? *(1|true|fork|pcntl_fork|!0|0)\b|\bloop\b|\bfor *\( *; *;|\bredo\b|\bsetInterval\b"
 )
 # Code in strings of code in strings.
-_TOO_DEEP = re.compile(r'(?:(?:[$#@]\{|"\{\$)[^}]{0,200}){6}')
+_TOO_DEEP = Pattern(r'(?:(?:[$#@]\{|"\{\$)[^}]{0,200}){6}')
 _UNKNOWN = Data(UNKNOWN)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN, Data
 
 from . import STDIN, Found
 
 _LONGEST = 20_000  # characters
 _ADDRESS = r"(?:[\d~+]+|\$|/(?:\\.|\[[^\]\n]*\]|[^/\\\n])*+/[IM]*|\\([^\n])(?:\\.|(?!\{0}).){{0,500}}\{0}[IM]*)"
-_COMMAND = re.compile(
+_COMMAND = Pattern(
     rf"[\s;{{}}]*(?:{_ADDRESS.format(1)}(?:\s*,\s*{_ADDRESS.format(2)})?)?[\s!]*(?:"
     r"(?P<substitution>[sy])(?P<mark>[^\\\n])(?P<old>(?>\\.|\[\^?\]?[^\]\n]*\]|(?!(?P=mark)).){0,2000}?)(?P=mark)"
     r"(?P<new>(?:\\.|(?!(?P=mark)).){0,2000})(?P=mark)(?P<flags>[\dgpiImMe \t]*)(?:w[ \t]*(?P<copy>[^\n]*))?"
@@ -19,7 +20,7 @@ _COMMAND = re.compile(
     re.DOTALL,
 )
 _DEVICES = frozenset(("/dev/stdout", "/dev/stderr", "/dev/stdin", "-"))
-_WHOLE_LINE = re.compile(r"\^?(?:\\?\()?\.(?:\*|\+|\\\+|\.\*)(?:\\?\))?\$?|\^\$")
+_WHOLE_LINE = Pattern(r"\^?(?:\\?\()?\.(?:\*|\+|\\\+|\.\*)(?:\\?\))?\$?|\^\$")
 
 
 def scan(text: str, labels: frozenset[str], *_: object) -> Found:

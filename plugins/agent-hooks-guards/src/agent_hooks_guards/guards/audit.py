@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from datetime import UTC, datetime
-from json import dumps
-from time import sleep
+from time import gmtime, sleep, strftime, time_ns
 
 from agent_hooks import GUARD, OBSERVE, RegistrationError, hookimpl
 from agent_hooks.errors import HookMisuseError, SettingsError
 from agent_hooks.system.folders import state_dir
+from agent_hooks.system.quick_json import dumps
 
 from .objection import outcome
 from .path import write_objections
@@ -146,7 +145,7 @@ class AuditTrail:
         call = ctx.tool_call
         assert call is not None
         return {
-            "time": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
+            "time": _now(),
             "event": str(ctx.event),
             "session": ctx.session_id,
             "agent": ctx.agent_name or ctx.agent_id,
@@ -178,6 +177,11 @@ class AuditTrail:
                 raise OSError(f"The audit trail {path} took only part of a line: is the disk full?")
         finally:
             os.close(file)
+
+
+def _now() -> str:
+    seconds, rest = divmod(time_ns(), 10**9)
+    return f"{strftime('%Y-%m-%dT%H:%M:%S', gmtime(seconds))}.{rest // 1000:06}Z"
 
 
 def _is_torn(file: int) -> bool:

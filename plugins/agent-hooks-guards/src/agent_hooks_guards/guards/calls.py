@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
 
 from agent_hooks.model.tools import COMMAND_KEYS, command_in
+from agent_hooks.system.caching import lru_cache
 from agent_hooks.system.paths import real_path
 from agent_hooks.trust.gate.calls import words_of
 
@@ -66,6 +66,11 @@ def _words_in(name: str) -> frozenset[str]:
     return frozenset((*words_of(name), *words_of(name.lower())))
 
 
+@lru_cache(maxsize=64)
+def _language_in(words: frozenset[str]) -> str:
+    return next((_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES), "")
+
+
 def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
     yield command_in(args)
     for key, value in args.items():
@@ -75,11 +80,11 @@ def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
-    given = (call.args.get(key) for key in _LANGUAGE_KEYS)
+    given = [call.args[key] for key in _LANGUAGE_KEYS if key in call.args]
     asked = next(
         (_LANGUAGES[text.lower()] for text in given if isinstance(text, str) and text.lower() in _LANGUAGES), ""
     )
-    named = next((_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES), "")
+    named = _language_in(words)
     is_shell = call.kind == "shell" or not words.isdisjoint(_SHELL_NAMES)
     if not (asked or named or is_shell or not words.isdisjoint(_CODE_NAMES)):
         return
@@ -189,29 +194,29 @@ def _linked_effects(analysis: Analysis, place: Place) -> list[Effect]:
     from agent_hooks_guards.places import links
 
     found = []
-    here, real_here = place.cwd.rstrip("/") + "/", links.real_path(place.cwd).rstrip("/") + "/"
+    here = place.cwd.rstrip("/") + "/"
+    known: dict[tuple[str, str, bool], list[str]] = {}
     for effect in analysis.effects:
         path = effect.path
         if effect.kind not in _FILE_EFFECTS or effect.command.host or path[:1] != "/":
             continue
+        key = (path, getattr(path, "written", ""), effect.kind == "delete")
+        if key not in known:
+            elsewhere = [real for real in links.real_paths(path, is_deleted=key[2]) if real != path]
+            real_here = links.real_path(place.cwd).rstrip("/") + "/" if elsewhere else here
+            known[key] = [real for real in elsewhere if real != path.replace(here, real_here, 1)]
         rest = (effect.command, effect.recursive, effect.append, effect.labels, effect.method, effect.files)
-        found += [
-            Effect(effect.kind, real, *rest)
-            for real in links.real_paths(path, is_deleted=effect.kind == "delete")
-            if real not in (path, path.replace(here, real_here, 1))
-        ]
+        found += [Effect(effect.kind, real, *rest) for real in known[key]]
     return found
 
 
-def leaves(value: Any, *, with_keys: bool = False) -> Iterator[Any]:
-    """Yield everything in ``value`` that is not a container of plain data, at any depth; with the keys of dicts too."""
+def leaves(value: Any) -> Iterator[Any]:
+    """Yield everything in ``value`` that is not a container of plain data, at any depth; keys are left out."""
     waiting = [value]
     while waiting:
         item = waiting.pop()
         if isinstance(item, dict):
             waiting.extend(item.values())
-            if with_keys:
-                waiting.extend(item)
         elif isinstance(item, (list, tuple, set, frozenset)):
             waiting.extend(item)
         else:

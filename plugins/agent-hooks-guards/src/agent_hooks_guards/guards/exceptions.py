@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import KW_ONLY, dataclass
-from datetime import date
 from fnmatch import fnmatchcase
-from pathlib import Path
+from time import localtime, strftime
 
 from agent_hooks import RegistrationError
 from agent_hooks_guards.model.values import UNKNOWN
@@ -15,6 +13,8 @@ from agent_hooks_guards.places.paths import Place, absolute
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from datetime import date
+    from pathlib import Path
     from typing import Any
 
     from agent_hooks_guards.model.actions import Command
@@ -23,39 +23,46 @@ if TYPE_CHECKING:
 _MAX_HEAD = 1024
 
 
-@dataclass(eq=False)
 class RuleException:
     """Lets commands break the rule ``rule`` (an id, or a family's name) if all given conditions hold.
 
     ``command``: a glob for the command without wrappers, its words separated by single blanks (``git push --force*``).
     ``path``: a glob for the path that is read, written or deleted; for a rule about a command, its working directory.
     ``branch``: a glob for every branch that a git command names, or for the current branch. ``until``: the last day, in
-    this machine's time zone. ``reason``: a note.
+    this machine's time zone, or its text in ISO 8601. ``reason``: a note.
 
     Paths are compared absolute, with ``~`` for the home folder; ``**`` and ``*`` are the same. Raises
     ``RegistrationError`` unless one of ``command``, ``path`` and ``branch`` is given.
     """
 
-    rule: str
-    _: KW_ONLY
-    command: str = ""
-    path: str = ""
-    branch: str = ""
-    until: date | None = None
-    reason: str = ""
-
-    def __post_init__(self) -> None:
-        if not (self.command or self.path or self.branch):
+    def __init__(
+        self,
+        rule: str,
+        *,
+        command: str = "",
+        path: str = "",
+        branch: str = "",
+        until: date | str | None = None,
+        reason: str = "",
+    ) -> None:
+        if not (command or path or branch):
             raise RegistrationError(
-                f"The exception from {self.rule!r} must be for a command, a path or a branch; to switch the rule off, "
-                f'say so in the rules of the shell guard: {{ {self.rule} = "off" }}.'
+                f"The exception from {rule!r} must be for a command, a path or a branch; to switch the rule off, "
+                f'say so in the rules of the shell guard: {{ {rule} = "off" }}.'
             )
+        self.rule = rule
+        self.command = command
+        self.path = path
+        self.branch = branch
+        self.until = until
+        self.reason = reason
 
     def covers(self, verdict: Verdict, place: Place, at: float | None = None) -> bool:
         """Return whether ``verdict`` passes. ``at``: the time of the call, in seconds since the epoch; None: now."""
         rule = verdict.rule
-        day = date.today() if at is None else date.fromtimestamp(at)  # noqa: DTZ011, DTZ012 - the person's own day
-        if self.rule not in (rule.id, rule.family) or (self.until is not None and day > self.until):
+        # Days in ISO 8601 sort as texts do.
+        today = strftime("%Y-%m-%d", localtime(at))
+        if self.rule not in (rule.id, rule.family) or (self.until is not None and today > str(self.until)):
             return False
         command: Any = getattr(verdict.action, "command", verdict.action)
         if self.command and not fnmatchcase(words_of(verdict), self.command):
@@ -112,6 +119,8 @@ def _checked_out(folder: str) -> list[str]:
     if not os.path.isabs(folder):
         return []
     try:
+        from pathlib import Path
+
         git = next((each / ".git" for each in (Path(folder), *Path(folder).parents) if (each / ".git").exists()), None)
         if git is None:
             return []

@@ -6,12 +6,12 @@ For records, where redacting too much does no harm. Variables and substitutions 
 
 from __future__ import annotations
 
-import json
 import re
 from shlex import join
 
 from agent_hooks import RegistrationError
 from agent_hooks.model.values import Value
+from agent_hooks.system.quick_json import dumps
 
 from .secret_scan import as_setting, find, without_secrets
 
@@ -66,6 +66,9 @@ _PATTERNS = (
     ),
     rf"(?:--password-stdin|--with-token|\bsudo\s[^|;&\n]{{0,100}}?-S\b[^|;&\n]{{0,200}}?|chpasswd)\s*<<<\s*{_WORD}",
 )
+
+# Each pattern needs one of these, or the program "vault".
+_MARKS = frozenset("=:-|<_")
 
 REDACTED = "[redacted]"
 DEFAULT_FIELDS = tuple(
@@ -179,7 +182,7 @@ def _command_in(value: Any) -> str:
 
 def _spellings(secret: str) -> tuple[str, ...]:
     """Return the secret as it is, and as Python or JSON quote it."""
-    return (secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1])
+    return (secret, repr(secret)[1:-1], dumps(secret)[1:-1], dumps(secret, ensure_ascii=False)[1:-1])
 
 
 def plain_secrets(text: str) -> Iterator[str]:
@@ -200,4 +203,6 @@ def without_plain_secrets(text: str, replacement: str) -> str:
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
+    if _MARKS.isdisjoint(text) and "vault" not in text:
+        return []  # compiling the patterns takes some milliseconds
     return sorted(match.span("secret") for pattern in _PATTERNS for match in re.finditer(pattern, text))

@@ -11,9 +11,9 @@ string, misses the keys of six current issuers, and takes their documented examp
 from __future__ import annotations
 
 import os
-from functools import cache, cached_property
 
 from agent_hooks.shell.syntax import Record
+from agent_hooks.system.caching import cache, cached_property
 from agent_hooks_guards.model.tables import load_tables
 
 TYPE_CHECKING = False
@@ -120,7 +120,8 @@ def as_setting(key: Any, text: Any) -> str:
 
 @cache
 def _tables() -> dict[str, Any]:
-    return load_tables(os.path.dirname(__file__))["secret_forms"]
+    forms: dict[str, Any] = load_tables(os.path.dirname(__file__))["secret_forms"]
+    return forms
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks import RegistrationError
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import UNKNOWN
-from agent_hooks_guards.rules.indexing import Index, known_names, own_rules
+from agent_hooks_guards.rules.indexing import Index, known_names
 from agent_hooks_guards.rules.matching import judge, severity_decision
 
 from .base import Guard, check_choice
@@ -69,7 +69,7 @@ class ShellGuard(Guard):
         """All rules of this guard."""
         if self._index is None:
             # Rules that are off need not be matched.
-            self._index = Index(filter(self._decision, [*own_rules(), *self._further]))
+            self._index = Index(filter(self._decision, self._further), own=self._decision)
         return self._index
 
     def objections(self, ctx: HookContext, call: ToolCall) -> Iterator[Objection]:

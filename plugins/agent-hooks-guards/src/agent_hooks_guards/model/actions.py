@@ -78,7 +78,7 @@ class Command(Record):
     def entries(self) -> tuple[Entry, ...]:
         """The declarations of its program and its subcommands, outermost first."""
         table = declarations()
-        is_declared = self.name in table.entries or self.name in table.aliases
+        is_declared = table.has(self.name) or self.name in table.aliases
         return table.holding(self.name, self.options.subcommand) if is_declared else ()
 
     def labels_of(self, first: int = 1) -> frozenset[str]:

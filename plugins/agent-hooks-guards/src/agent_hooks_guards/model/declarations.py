@@ -39,14 +39,16 @@ in front, ``command`` is ``sh`` for a single argument and ``argv`` for several, 
 
 from __future__ import annotations
 
+import marshal
 import os
-from functools import lru_cache
+
+from agent_hooks.system.caching import lru_cache
 
 from .tables import load_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     Entry = dict[str, Any]
@@ -54,31 +56,46 @@ if TYPE_CHECKING:
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "programs")
 _NOTHING: Entry = {}
 TOUCHES = {"reads": "read", "writes": "write", "deletes": "delete", "changes": "change"}
-_LISTS = {"runs", "also"}
-_ACTS = frozenset((*TOUCHES, *_LISTS, "settings", "effects", "inner", "connects", "sends"))
+_LISTS = ("runs", "also")
 
 
 class Table:
-    """All declarations. ``entries``: by program, or program and subcommand; ``aliases``: names of the same entry;
-    ``names``: names of the same program; ``acting``: programs of which more is declared than options and stdout.
+    """All declarations, packed by ``packing.pack_programs``. ``aliases``: names of the same entry; ``names``: names of
+    the same program; ``acting``: programs of which more is declared than options and stdout; ``clients``: how database
+    clients take statements, by program.
     """
 
-    __slots__ = ("acting", "aliases", "entries", "names")
+    __slots__ = ("_packed", "_unpacked", "acting", "aliases", "clients", "names")
 
-    def __init__(self, entries: dict[str, Entry], aliases: dict[str, str], names: dict[str, str]) -> None:
-        self.entries = entries
-        self.aliases = aliases
-        self.names = names
-        self.acting: set[str] = set()
+    def __init__(self, packed: Mapping[str, Any]) -> None:
+        self.aliases: dict[str, str] = packed["aliases"]
+        self.names: dict[str, str] = packed["names"]
+        self.acting: frozenset[str] = packed["acting"]
+        self.clients: dict[str, list[dict[str, Any]]] = packed["clients"]
+        self._packed: dict[str, str | bytes] = packed["entries"]
+        self._unpacked: dict[str, dict[str, Entry]] = {}
+
+    @property
+    def entries(self) -> dict[str, Entry]:
+        """All entries, by program, or program and subcommand."""
+        return {path: entry for program in self._packed for path, entry in self._entries(program).items()}
+
+    def has(self, path: str) -> bool:
+        """Whether a program or subcommand has an entry under this name."""
+        return path in self._packed or (" " in path and self.own(path) is not None)
+
+    def own(self, path: str) -> Entry | None:
+        """Return the entry of a program or subcommand under this name, if it has one."""
+        return self._entries(path.partition(" ")[0]).get(path)
 
     def get(self, path: str) -> Entry:
         """Return the entry of a program or subcommand; an empty one if there is none."""
-        entry = self.entries.get(path)
+        entry = self.own(path)
         if entry is None:
-            entry = self.entries.get(self.aliases.get(path, path), _NOTHING)
-        return entry
+            entry = self.own(self.aliases.get(path, path))
+        return _NOTHING if entry is None else entry
 
-    @lru_cache(maxsize=4096)  # noqa: B019 - there is one table
+    @lru_cache(maxsize=4096)
     def holding(self, program: str, subcommand: tuple[str, ...]) -> tuple[Entry, ...]:
         """Return the entries that hold for a subcommand, the program's own first."""
         path = self.aliases.get(program, program)
@@ -87,45 +104,28 @@ class Table:
             path = f"{path} {token}"
             path = self.aliases.get(path, path)
             paths.append(path)
-        return tuple(self.entries[path] for path in paths if path in self.entries)
+        return tuple(entry for path in paths if (entry := self.own(path)) is not None)
+
+    def _entries(self, program: str) -> dict[str, Entry]:
+        found = self._unpacked.get(program)
+        if found is None:
+            packed = self._packed.get(program)
+            if packed is None:
+                return {}
+            found = {program: {"options": packed}} if isinstance(packed, str) else _unpack(packed)
+            self._unpacked[program] = found
+        return found
 
 
-def flatten(files: Iterable[dict[str, Any]]) -> Table:
-    """Return the table of the parsed ``files``. Raises ``ValueError`` for a name that is declared twice."""
-    table = Table({}, {}, {})
-    for file in files:
-        for name, entry in file.items():
-            _add(table, name, entry)
-    table.acting.update([name for name, path in table.aliases.items() if path.partition(" ")[0] in table.acting])
-    return table
-
-
-def _add(table: Table, path: str, entry: Entry | str) -> None:
-    if path in table.entries or path in table.aliases or path in table.names:
-        raise ValueError(f"{path!r} is declared twice")
-    if isinstance(entry, str):
-        table.entries[path] = {"options": entry}
-        return
-    table.entries[path] = entry
-    for key, others in (("alike", table.aliases), ("names", table.names)):
-        for other in entry.get(key, "").split():
-            if other in table.entries or other in table.aliases or other in table.names:
-                raise ValueError(f"{other!r} is declared twice")
-            others[other] = path
-    program = path.partition(" ")[0]
-    if not _ACTS.isdisjoint(entry):
-        table.acting.add(program)
-    for other, target in entry.get("same", {}).items():
-        table.aliases[f"{program} {other}"] = target
-    for words, inner in entry.get("sub", {}).items():
-        for each in words.split("|"):
-            _add(table, f"{path} {each}", inner)
+def _unpack(packed: bytes) -> dict[str, Entry]:
+    entries: dict[str, Entry] = marshal.loads(packed)  # noqa: S302 - of a file of this distribution
+    return entries
 
 
 @lru_cache(maxsize=1)
 def declarations() -> Table:
     """Return all declarations."""
-    return flatten(load_tables(FOLDER).values())
+    return Table(load_tables(FOLDER))
 
 
 def options_in(entry: Entry) -> Iterator[str]:

@@ -13,8 +13,7 @@ may be a bundle without a dash), ``.plus`` (``+x`` is an option), ``.equals`` (`
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
+from agent_hooks.system.caching import lru_cache
 
 from .declarations import declarations, options_in
 
@@ -33,7 +32,8 @@ TEXTS = 7  # operands behind it are texts: jq --args
 DIGITS = 5  # digits that are attached, then other letters may follow: perl -0777ne
 
 # Alternatives of `runs` in which the operands are a program with its arguments.
-_WORDS = re.compile(r"(argv|command|env|package|sh) [\d*]\+?")
+_RUNNING = frozenset(("argv", "command", "env", "package", "sh"))
+_OPERANDS = frozenset("*0123456789")
 _SUFFIXES = {"=": VALUE, "?": OPTIONAL, "!": HELP, "#": DIGITS, "@": LAST, "&": PAIR, "%": TEXTS}
 
 
@@ -45,7 +45,7 @@ class Grammar:
     def __init__(self, entry: Entry) -> None:
         text = entry.get("options")
         if text is None:  # after the program that it runs, it has no options
-            text = ".stop:1" if any(map(_WORDS.fullmatch, entry.get("runs", ()))) else ""
+            text = ".stop:1" if any(map(_runs_operands, entry.get("runs", ()))) else ""
         self.kinds: dict[str, int] = {}
         self.styles: set[str] = set()
         self.stop = 0
@@ -75,6 +75,11 @@ class Grammar:
         self.kinds.setdefault(dash + "version", HELP)
         if "h" in self.styles:
             self.kinds.setdefault("-h", HELP)
+
+
+def _runs_operands(alternative: str) -> bool:
+    name, _, selector = alternative.partition(" ")
+    return name in _RUNNING and selector.removesuffix("+") in _OPERANDS
 
 
 UNLISTED = Grammar({})

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from functools import lru_cache
+
+from agent_hooks.system.caching import lru_cache
 
 from .declarations import declarations
 from .tables import load_tables
@@ -24,7 +25,7 @@ def base_name(program: str) -> str:
     found = declarations().names.get(program)
     if found is not None:
         return found
-    if program in declarations().entries or not program or UNKNOWN in program or len(program) > _LONGEST_NAME:
+    if declarations().has(program) or not program or UNKNOWN in program or len(program) > _LONGEST_NAME:
         return program
     return _without_decoration(program)
 
@@ -51,4 +52,4 @@ def _without_decoration(name: str) -> str:
 def is_known(program: str) -> bool:
     """Whether ``program``, by its base name, is known."""
     table = declarations()
-    return program in WORDS["harmless"] or program in table.entries or program in table.aliases
+    return program in WORDS["harmless"] or table.has(program) or program in table.aliases

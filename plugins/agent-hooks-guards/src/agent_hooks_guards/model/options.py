@@ -6,9 +6,8 @@ letters that may stand together, long ones have a value only behind ``=``, and `
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from agent_hooks.shell.syntax import Record
+from agent_hooks.system.caching import lru_cache
 
 from .declarations import declarations
 from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, Grammar, grammar_of, groups_of

@@ -1,8 +1,8 @@
-"""Data tables in TOML: parsed in a checkout, read from a marshalled copy in a wheel.
+"""Data tables in TOML: parsed and packed in a checkout, read from a marshalled copy in a wheel.
 
 Parsing TOML takes tens of milliseconds, too long for a process that runs for one tool call. The build hook of this
-distribution puts a copy beside the TOML of every folder. A copy is used only if its digest is that of the TOML files
-and this Python reads its format; otherwise the TOML is parsed.
+distribution puts a copy beside the TOML of every folder. A copy holds the text that it was made from, and is used only
+if that is still the text of the TOML files and this Python reads its format; otherwise the TOML is parsed.
 """
 
 from __future__ import annotations
@@ -10,40 +10,45 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from functools import cache
-from hashlib import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Tables = dict[str, dict[str, Any]]
+    Tables = dict[str, Any]
 
 COPY = "tables.marshal"
-# Python 3.11 to 3.14 read the same format 4 of marshal; no other Python is given a copy to read.
-_FORMAT = 4
+# Python 3.11 to 3.14 read the same format of marshal; no other Python is given a copy to read.
 _READERS = frozenset(("cpython-311", "cpython-312", "cpython-313", "cpython-314"))
-_DIGEST_SIZE = sha256().digest_size
 # Examples of rules: tests and people read them in the TOML.
 _LEFT_OUT = ("stops", "leaves")
 
 
-@cache
+# The tables that were loaded, by folder.
+_loaded: dict[str, Tables] = {}
+
+
 def load_tables(folder: str) -> Tables:
-    """Return the tables of the TOML files in ``folder``, by file name without ``.toml``, without examples of rules.
+    """Return the tables of the TOML files in ``folder``, by file name without ``.toml``, as ``packing`` arranges them.
 
     The tables are shared: callers must not change them. Raises ``tomllib.TOMLDecodeError``.
     """
+    if folder not in _loaded:
+        _loaded[folder] = _load(folder)
+    return _loaded[folder]
+
+
+def _load(folder: str) -> Tables:
     sources = _read_sources(folder)
-    try:
-        with open(os.path.join(folder, COPY), "rb") as file:
-            copy = file.read()
-    except FileNotFoundError:
-        return _parse(sources)
-    if sys.implementation.cache_tag not in _READERS or copy[:_DIGEST_SIZE] != _digest(sources):
-        return _parse(sources)
-    tables: Tables = marshal.loads(memoryview(copy)[_DIGEST_SIZE:])  # noqa: S302 - a file of this distribution
-    return tables
+    if sys.implementation.cache_tag in _READERS:
+        try:
+            with open(os.path.join(folder, COPY), "rb") as file:
+                copied, tables = marshal.loads(file.read())  # noqa: S302 - a file of this distribution
+        except (FileNotFoundError, EOFError, TypeError, ValueError):
+            return _parse(folder, sources)
+        if copied == sources:
+            return tables  # type: ignore[no-any-return]
+    return _parse(folder, sources)
 
 
 def by_name(groups: dict[str, str]) -> dict[str, str]:
@@ -53,29 +58,25 @@ def by_name(groups: dict[str, str]) -> dict[str, str]:
 
 def pack_tables(folder: str) -> bytes:
     """Return the copy of the tables in ``folder`` that the build hook writes to ``COPY``."""
+    from .packing import FORMAT
+
     sources = _read_sources(folder)
-    return _digest(sources) + marshal.dumps(_intern(_parse(sources)), _FORMAT)
+    return marshal.dumps((sources, _parse(folder, sources)), FORMAT)
 
 
 def _read_sources(folder: str) -> dict[str, bytes]:
     sources = {}
     for name in sorted(os.listdir(folder)):
         if name.endswith(".toml"):
-            with open(os.path.join(folder, name), "rb") as file:
+            with open(os.path.join(folder, name), "rb", buffering=0) as file:
                 sources[name.removesuffix(".toml")] = file.read()
     return sources
 
 
-def _digest(sources: dict[str, bytes]) -> bytes:
-    digest = sha256()
-    for name, source in sources.items():
-        digest.update(f"{name} {len(source)}\n".encode())
-        digest.update(source)
-    return digest.digest()
-
-
-def _parse(sources: dict[str, bytes]) -> Tables:
+def _parse(folder: str, sources: dict[str, bytes]) -> Tables:
     import tomllib
+
+    from .packing import pack
 
     tables = {name: tomllib.loads(source.decode()) for name, source in sources.items()}
     for table in tables.values():
@@ -83,13 +84,4 @@ def _parse(sources: dict[str, bytes]) -> Tables:
         for rule in rules if isinstance(rules, list) else ():
             for key in _LEFT_OUT:
                 rule.pop(key, None)
-    return tables
-
-
-def _intern(value: Any) -> Any:
-    """Return ``value`` with equal strings made one, which marshal writes and reads once."""
-    if isinstance(value, dict):
-        return {_intern(key): _intern(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_intern(item) for item in value]
-    return sys.intern(value) if isinstance(value, str) else value
+    return pack(os.path.basename(folder), tables)

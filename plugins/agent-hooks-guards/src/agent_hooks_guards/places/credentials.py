@@ -7,8 +7,8 @@ it is used for logging in (an authorization header, ``-u``, the user part of a U
 from __future__ import annotations
 
 import os
-from functools import cache, lru_cache
 
+from agent_hooks.system.caching import cache, lru_cache
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NO_LABELS, SECRET, UNKNOWN
 
@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 _OF = "credential:"
 _LOGIN = "login:"
 
-_WORDS = {
-    key: frozenset(words.split()) for key, words in load_tables(os.path.dirname(__file__))["credential_words"].items()
-}
 _WEB = ("http:", "https:", "ws:", "wss:", "ftp:")
 _LOWER_ENDS = ("_password", "_token", "_secret")
 _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password", "cookie")
@@ -30,6 +27,13 @@ _OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
 _OAUTH_ENDS = ("/token", "/access_token")
 
 _SELF_HOSTED = "+"
+
+
+@cache
+def _words() -> dict[str, frozenset[str]]:
+    """Return the lists of words by key."""
+    rows = load_tables(os.path.dirname(__file__))["credential_words"]
+    return {key: frozenset(words.split()) for key, words in rows.items()}
 
 
 @cache
@@ -47,17 +51,18 @@ def variable_labels(name: str) -> frozenset[str]:
     """
     if not name.isupper() and name.rpartition("_")[0] and name.lower().endswith(_LOWER_ENDS):
         name = name.upper()
+    known = _words()
     words = name.split("_")
     last, before = words[-1], words[-2] if len(words) > 1 else ""
-    if last in _WORDS["addresses"]:
-        is_secret = before in _WORDS["databases"]
-    elif last in _WORDS["plain_ends"] or (before, last) == ("NEXT", "TOKEN") or not _WORDS["plain"].isdisjoint(words):
+    if last in known["addresses"]:
+        is_secret = before in known["databases"]
+    elif last in known["plain_ends"] or (before, last) == ("NEXT", "TOKEN") or not known["plain"].isdisjoint(words):
         is_secret = False
     elif last in ("KEY", "KEYS"):
-        is_secret = before in _WORDS["keys"] or (len(words) == 2 and bool(_table().get(before)))
+        is_secret = before in known["keys"] or (len(words) == 2 and bool(_table().get(before)))
     else:
         is_secret = (
-            not _WORDS["secrets"].isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
+            not known["secrets"].isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
         )
     return frozenset((CREDENTIAL, _OF + name)) if is_secret or name.endswith("CONNECTION_STRING") else NO_LABELS
 
@@ -136,12 +141,12 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
     from .hosts import host_kind
 
     words = set(name.split("_"))
-    if address.startswith(UNKNOWN) and not words.isdisjoint(_WORDS["addresses"]):
+    if address.startswith(UNKNOWN) and not words.isdisjoint(_words()["addresses"]):
         return ""
     host = host_of(address)
     known = _table()
     named = words.intersection(known)
-    listed = [known[word] for word in named - _WORDS["generic"] or named]
+    listed = [known[word] for word in named - _words()["generic"] or named]
     # `origin` is a remote whose host is not known.
     is_unknown = not host.strip(UNKNOWN) or host.endswith(UNKNOWN) or ("." not in host and ":" not in address)
     if is_unknown:
@@ -152,13 +157,13 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
     if (
         is_login
         and is_connection
-        and (not hosts or not words.isdisjoint(_WORDS["databases"] | _WORDS["database_accounts"]))
+        and (not hosts or not words.isdisjoint(_words()["databases"] | _words()["database_accounts"]))
     ):
         return ""
-    if is_own and (is_login or _WORDS["login_only"].isdisjoint(words)):
+    if is_own and (is_login or _words()["login_only"].isdisjoint(words)):
         return ""
     if not listed:
-        if is_login or _registered(host) in words - _WORDS["ordinary"] - _WORDS["secrets"] - _WORDS["keys"]:
+        if is_login or _registered(host) in words - _words()["ordinary"] - _words()["secrets"] - _words()["keys"]:
             return ""
         return "unclear" if "." not in host or host_kind(host) == "private" else "foreign"
     if _SELF_HOSTED in hosts and not is_own:

@@ -6,9 +6,7 @@ exactly; guarded places, in every spelling that a file system may fold.
 
 from __future__ import annotations
 
-from fnmatch import fnmatchcase
-from functools import lru_cache
-
+from agent_hooks.system.caching import lru_cache
 from agent_hooks_guards.model.values import UNKNOWN
 
 from .place_names import KEY_ENDINGS, PLACES, TABLES, is_any_name, is_wild, substitutes, tokens
@@ -159,6 +157,8 @@ def _system_kinds(path: str, segments: list[str], depth: int, wild_at: int, is_a
     if path.startswith(_TEMP) or (is_all and f"{path}/" in _TEMP):
         return {"temp"}
     if wild_at == 1:
+        from fnmatch import fnmatchcase
+
         matching = [name for name in _TOPS if fnmatchcase(name, top.replace(UNKNOWN, "*"))]
         found = {"outside"} if matching else set()
         found.update("system" for name in matching if name in _SYSTEM)

@@ -7,9 +7,7 @@ import os
 from agent_hooks.system import paths
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .kinds import kinds
 from .paths import Simplified, absolute
-from .place_names import is_wild
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +50,8 @@ def linked_kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
 
     Guarded kinds stay. The last segment is not resolved: deleting a link does not delete its target.
     """
+    from .kinds import kinds
+
     found = kinds(path, place, host)
     if "outside" not in found or host or not found.isdisjoint(_GUARDED):
         return found
@@ -92,6 +92,8 @@ def _matches(path: str, last: str = "") -> list[str]:
         return [path]
     from glob import iglob
     from itertools import islice
+
+    from .place_names import is_wild
 
     rest = path[len(known) :]
     is_any = not last or bool(unknown) or is_wild(last)

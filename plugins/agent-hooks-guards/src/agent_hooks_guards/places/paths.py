@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .place_names import TABLES
-
 _WINDOWS_HOME = "C:/Users/user"  # for a process whose own home is not on Windows
 # A last segment that is a folder, never a link to one.
 _FOLDER_SEGMENTS = ("", ".", "..")
@@ -110,11 +108,14 @@ def _from_windows(path: str, home: str) -> str:
     elif path[:5].casefold() == "$env:":
         name, mark, rest = path[5:].replace("\\", "/").partition("/")
         mark, rest = "/", mark + rest
-    folder = TABLES["windows"].get(name.casefold()) if mark else None
-    if folder is not None:
-        own = home if home[1:2] == ":" else _WINDOWS_HOME
-        found: str = (folder.replace("~", own) + rest).replace("\\", "/")
-        return found
+    if mark:
+        from .place_names import TABLES
+
+        folder = TABLES["windows"].get(name.casefold())
+        if folder is not None:
+            own = home if home[1:2] == ":" else _WINDOWS_HOME
+            found: str = (folder.replace("~", own) + rest).replace("\\", "/")
+            return found
     if _is_drive(path[:2]):
         rest = path[2:].replace("\\", "/").lstrip("/")
         return f"{path[0].upper()}:/{rest}"

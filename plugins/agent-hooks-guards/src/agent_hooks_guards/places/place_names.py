@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-from fnmatch import fnmatchcase
-from functools import lru_cache
 
+from agent_hooks.system.caching import lru_cache
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
@@ -22,46 +20,13 @@ Row = tuple[str, tuple[str, ...], str, bool]
 
 def tokens(table: str, key: str) -> tuple[str, ...]:
     """Return the tokens of one entry of ``place_names.toml``."""
-    return tuple(token.replace("%", " ") for token in TABLES[table][key].split())
-
-
-def _rows() -> dict[str, tuple[Row, ...]]:
-    found: dict[str, tuple[Row, ...]] = {}
-    for kind in TABLES["kinds"]:
-        for token in tokens("kinds", kind):
-            *folders, name = token.rstrip("/").split("/")
-            anchor = ""
-            if folders and folders[0] in ("", "~"):
-                anchor = folders.pop(0) or "/"
-            row = (anchor, tuple(folders), kind, token[-1] == "/")
-            found[name] = (*found.get(name, ()), row)
-    return found
-
-
-def _children() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
-    for name, rows in PLACES.items():
-        for _, folders, _, _ in rows:
-            if folders:
-                found[folders[-1]] = (*found.get(folders[-1], ()), name)
+    found: tuple[str, ...] = TABLES[table][key]
     return found
 
 
 KEY_ENDINGS = tokens("secrets", "key_endings")
 # Rows by the last name of a path.
-PLACES = _rows()
-# Names of ``PLACES`` by the folder that they lie in.
-CHILDREN = _children()
-# All names that a glob may match.
-GLOBBED = tuple(
-    dict.fromkeys(
-        (
-            *PLACES,
-            *(folder for rows in PLACES.values() for row in rows for folder in row[1]),
-            *tokens("secrets", "globbed"),
-        )
-    )
-)
+PLACES: dict[str, tuple[Row, ...]] = TABLES["rows"]
 _MAX_SUBSTITUTES = 64
 _MAX_SEGMENTS = 64  # in which globs are looked up
 _NO_MARKS = dict.fromkeys(map(ord, "*?[]!^"))
@@ -93,12 +58,17 @@ def _likely_names(segment: str, before: str, following: str) -> Iterable[str]:
     """Return the names that a glob is likely to match, by itself or by the segments around it."""
     if not is_any_name(segment):
         return _likely(segment, bool(following))
-    return [row[1][-1] for row in PLACES.get(following, ()) if row[1]] if following else CHILDREN.get(before, ())
+    if not following:
+        inside: tuple[str, ...] = TABLES["children"].get(before, ())
+        return inside
+    return [row[1][-1] for row in PLACES.get(following, ()) if row[1]]
 
 
 @lru_cache(maxsize=512)
 def _likely(segment: str, is_folder: bool) -> tuple[str, ...]:
     """Return the names of which a glob spells out the beginning or half of the letters; of a folder, any letters."""
+    from fnmatch import fnmatchcase
+
     pattern = segment.replace(UNKNOWN, "*")
     beginning, ending = _ends(pattern)
     if not beginning and ending[:1] == "." and not is_folder:  # `*.json` is about no file in particular
@@ -106,7 +76,7 @@ def _likely(segment: str, is_folder: bool) -> tuple[str, ...]:
     letters = len(beginning) if beginning == pattern else len(pattern.translate(_NO_MARKS))
     return tuple(
         name
-        for name in GLOBBED
+        for name in TABLES["globbed"]
         if name.startswith(beginning)
         and name.endswith(ending)
         and (is_folder or len(beginning) >= 4 or letters * 2 >= len(name))
@@ -116,4 +86,6 @@ def _likely(segment: str, is_folder: bool) -> tuple[str, ...]:
 
 def _ends(pattern: str) -> tuple[str, str]:
     """Return the letters before the first and after the last mark of a glob."""
+    import re
+
     return re.split(r"[*?[]", pattern, maxsplit=1)[0], re.split(r"[*?\]]", pattern)[-1]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from importlib import import_module
+import sys
 
 from agent_hooks.model.tools import file_of_address
+from agent_hooks.shell.patterns import Pattern
+from agent_hooks.system.caching import lru_cache
 from agent_hooks_guards.model.actions import Effect
 from agent_hooks_guards.model.declarations import TOUCHES, declarations
 from agent_hooks_guards.model.values import CREDENTIAL, ENVIRONMENT, NETWORK, NO_LABELS, SECRET, UNKNOWN
@@ -50,7 +50,7 @@ _LOCAL = frozenset(
 )
 # The effects of these besides do not cover the credentials in the URLs that they are given.
 _CLIENTS = frozenset("psql mysql mariadb redis-cli valkey-cli mongosh mongo pg_isready python".split())
-_URL = re.compile(r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)")
+_URL = Pattern(r"(?:--?[\w-]+=)?([A-Za-z][A-Za-z0-9+.-]*://\S+)")
 # Variables, in lower case, that name the host that others are reached through.
 _PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy", "ftp_proxy", "rsync_proxy", "socks_proxy"))
 # Programs that make the content of files known under other names.
@@ -232,7 +232,12 @@ def handlers(name: str, subcommand: tuple[str, ...], key: str) -> tuple[list[Any
     """Return the functions that the declarations of a program name under ``key``, and these declarations."""
     entries = declarations().holding(name, subcommand)
     paths = dict.fromkeys(entry[key].partition(".") for entry in entries if key in entry)
-    return [getattr(import_module(f"{__package__}.{module}"), function) for module, _, function in paths], entries
+    return [getattr(_imported(f"{__package__}.{module}"), function) for module, _, function in paths], entries
+
+
+def _imported(name: str) -> Any:
+    __import__(name)  # `importlib` imports warnings
+    return sys.modules[name]
 
 
 def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: list[str]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import UNKNOWN
 
 _LIMIT = 65_536  # characters
@@ -23,13 +24,13 @@ _END = "\ufdd0"
 _LETTERS = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\",
 }  # fmt: skip
-_ESCAPE = re.compile(
+_ESCAPE = Pattern(
     r"\\(?:(?P<letter>[abeEfnrtv\\])|x(?P<byte>[0-9a-fA-F]{1,2})"
     r"|u(?P<short>[0-9a-fA-F]{1,4})|U(?P<long>[0-9a-fA-F]{1,8})|(?P<zero>0[0-7]{0,3})|(?P<octal>[1-7][0-7]{0,2})"
     r"|(?P<control>c)|(?P<quote>['\"?]))",
 )
-_CONVERSION = re.compile(r"%(?:%|([-+ #0]*)(\*|\d*)(\.(?:\*|\d*))?[hlLjzt]*([a-zA-Z]))")
-_OFFSET = re.compile(r"^[0-9a-fA-F]+:((?: ?[0-9a-fA-F]{2,4})+).*$", re.MULTILINE)
+_CONVERSION = Pattern(r"%(?:%|([-+ #0]*)(\*|\d*)(\.(?:\*|\d*))?[hlLjzt]*([a-zA-Z]))")
+_OFFSET = Pattern(r"^[0-9a-fA-F]+:((?: ?[0-9a-fA-F]{2,4})+).*$", re.MULTILINE)
 # The digits of the alphabets of `basenc`, and the bits of one.
 _BASES = {
     "base64": (r"[A-Za-z0-9+/]*", 6),
@@ -42,8 +43,8 @@ _CLASSES = {
     "[:space:]": "\t\n\v\f\r ",
     "[:blank:]": "\t ",
 }
-_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
-_TR_ESCAPE = re.compile(r"\\([0-7]{1,3}|.)", re.DOTALL)
+_RANGE = Pattern(r"(.)-(.)", re.DOTALL)
+_TR_ESCAPE = Pattern(r"\\([0-7]{1,3}|.)", re.DOTALL)
 _LONGEST_SET = 200
 
 

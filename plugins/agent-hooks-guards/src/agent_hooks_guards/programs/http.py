@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 
 from agent_hooks.model.tools import file_of_address
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NO_LABELS, UNKNOWN
 from agent_hooks_guards.places.credentials import (
@@ -50,12 +51,12 @@ _ISSUERS = tuple(
     ).split()
 )
 # A set in the host, `{a,b}`, and a range, `[1-9]`.
-_SET = re.compile(r"(\w+://[^/{]*)\{([^/}]*)\}(.*)")
-_RANGE = re.compile(r"\[\w+-\w+(?::\d+)?\]")
-_URL = re.compile(r"[a-z]+://[^\s\"']+")
+_SET = Pattern(r"(\w+://[^/{]*)\{([^/}]*)\}(.*)")
+_RANGE = Pattern(r"\[\w+-\w+(?::\d+)?\]")
+_URL = Pattern(r"[a-z]+://[^\s\"']+")
 # The files in the values of `bodies` and `encoded`.
-_FILES = re.compile(r"(?:[^=]*=)?[@<](.*)", re.DOTALL)
-_ENCODED_FILES = re.compile(r"[^=]*@(.*)", re.DOTALL)
+_FILES = Pattern(r"(?:[^=]*=)?[@<](.*)", re.DOTALL)
+_ENCODED_FILES = Pattern(r"[^=]*@(.*)", re.DOTALL)
 _API = {"method": "-X|--method", "bodies": "-F|--field|-f|--raw-field", "files": "--input"}
 _COPIES = frozenset("cp mv sync put get rsync copy move".split())
 
@@ -213,7 +214,7 @@ def _remote_name(url: str) -> str:
 
 _METHODS = frozenset(("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PURGE", "PUT"))
 # The first separator of an item is the longest that stands there.
-_HTTPIE_ITEM = re.compile(r"[^:=@]*(:=@|=@|:=|==|=|@|:)([^;]*)")
+_HTTPIE_ITEM = Pattern(r"[^:=@]*(:=@|=@|:=|==|=|@|:)([^;]*)")
 
 
 def httpie(noting: Noting) -> None:

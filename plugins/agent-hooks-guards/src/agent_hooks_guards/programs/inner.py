@@ -5,11 +5,10 @@ They are declared, or found by the module that the declaration names.
 
 from __future__ import annotations
 
-import re
-from fnmatch import fnmatchcase
-from functools import lru_cache
 from itertools import islice
 
+from agent_hooks.shell.patterns import Pattern
+from agent_hooks.system.caching import lru_cache
 from agent_hooks_guards.model.actions import Command, Inner
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.names import is_known
@@ -19,6 +18,7 @@ from .effects import handlers, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable
     from typing import Any
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _RUNNING = frozenset(("runs", "also", "settings"))
 # `key=value`, or `key value` as ssh takes it.
-_SETTING = re.compile(r"\s*([^\s=]+)[\s=]+(.*)", re.DOTALL)
+_SETTING = Pattern(r"(?s)\s*([^\s=]+)[\s=]+(.*)")
 _SHELLS = frozenset("bash zsh sh dash ksh mksh ash yash rbash".split())
 # Variables whose value is a command line, or near enough, for one program or another.
 _COMMAND_LINES = frozenset(
@@ -72,9 +72,9 @@ MOST_WORDS = 256
 MOST_RUNS = 16
 _ADDRESSES = ("https://", "http://")
 # A token of a text, and the quoted parts in it; quotes may be open at the end.
-_TOKEN = re.compile(r"""(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\\?\Z)|\\.|[^\s'"])+""", re.DOTALL)
-_QUOTED = re.compile(r"""'([^']*)'?|"((?:\\.|[^"\\])*)(?:"|\\?\Z)|\\(.)""", re.DOTALL)
-_ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+_TOKEN = Pattern(r"""(?s)(?:'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\\?\Z)|\\.|[^\s'"])+""")
+_QUOTED = Pattern(r"""(?s)'([^']*)'?|"((?:\\.|[^"\\])*)(?:"|\\?\Z)|\\(.)""")
+_ESCAPED = Pattern(r"(?s)\\(.)")
 
 
 def inner(command: Command) -> list[Inner]:
@@ -129,6 +129,8 @@ def declared(command: Command, entry: Entry) -> list[Inner]:
     for each in entry.get("also", ()):
         found += _alternative(command, options, each, label)
     for names, keys in entry.get("settings", {}).items():
+        from fnmatch import fnmatchcase
+
         host = command.argv[options.operands[0]] if options.operands else "host"
         for text, at in options.values(names):
             setting = _SETTING.match(text.replace("%h", host.rpartition("@")[2]))  # of ssh

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NO_LABELS, NOTHING, UNKNOWN, Data
@@ -29,7 +30,7 @@ _PROGRAMS = {
 }
 # Modules of Python that run the script that is among their operands.
 _RUNNERS = frozenset("pdb cProfile profile trace memory_profiler kernprof viztracer scalene debugpy".split())
-_SAVING = re.compile(r"(?:^|[|:%\s])(?:w|wq|x|xit|up|update|exit|write|xa|wa)(?:a|all)?!?(?=$|[|\s])")
+_SAVING = Pattern(r"(?:^|[|:%\s])(?:w|wq|x|xit|up|update|exit|write|xa|wa)(?:a|all)?!?(?=$|[|\s])")
 # What perl and ruby do for each line with -n or -p: read it, split it (-a), print it (-p).
 _LINES = {
     "perl": ("$_ = <STDIN>;\n", "@F = split(' ', $_);\n", "\n;print $_;\n"),
@@ -90,7 +91,7 @@ def _module(command: Command, module: str, places: list[int]) -> list[Inner]:
         statements = [each for each in items(command, places) if each.text[:1] != "-"]
         return [code("python", joined(statements, "\n"), label)] if statements else []
     program = _PROGRAMS.get(module, module)
-    if program in declarations().entries:
+    if declarations().has(program):
         return [texts([Data(program), *items(command, places)], "python -m")]
     path = module.replace(".", "/") + ".py"
     return [Inner(language="python", path=path, arguments=words, label="python -m")] if "." not in module else []

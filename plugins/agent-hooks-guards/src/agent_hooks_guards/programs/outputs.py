@@ -6,8 +6,7 @@ stdin and from its secret operands.
 
 from __future__ import annotations
 
-import re
-
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import (
     ANYTHING,
@@ -43,16 +42,16 @@ _SHELLS = frozenset(("bash", "zsh", "sh", "fish", "posix", "-", "powershell", "-
 _ENDLESS = frozenset("yes cat tee tr base64 base32 dd pv rev gzip".split())
 # These print part of each line.
 _LISTING = frozenset("ps pgrep cut tr tail sort uniq xargs cat tee paste rev column tac echo printf".split())
-_AWK_OF_ALL = re.compile(r"\s*(?:NR\s*(?:>|>=|!=)\s*[12]\s*)?\{[^/~<>=]*\}\s*")
+_AWK_OF_ALL = Pattern(r"\s*(?:NR\s*(?:>|>=|!=)\s*[12]\s*)?\{[^/~<>=]*\}\s*")
 _MOST_LINES = 1_000  # of a sequence
-_GARBAGE = re.compile(r"[^\w+/-]")
+_GARBAGE = Pattern(r"[^\w+/-]")
 _CANONICAL = "-f|-e|-m|--canonicalize|--canonicalize-existing|--canonicalize-missing"
 # Variables that a program of awk or jq reads, and jq's whole environment.
-_VARIABLES = re.compile(r"(?:ENVIRON\[\"|\$ENV\.|env\.)(\w+)")
+_VARIABLES = Pattern(r"(?:ENVIRON\[\"|\$ENV\.|env\.)(\w+)")
 _PARTS = "-c|--bytes|-o|--only-matching|-r|--replace"  # of lines
-_ASSIGNMENTS = re.compile(r'@sh "\w+=')
+_ASSIGNMENTS = Pattern(r'@sh "\w+=')
 _PROGRAM = "-e|-f|--expression|--file|--source|--from-file"
-_WHOLE_ENVIRONMENT = re.compile(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
+_WHOLE_ENVIRONMENT = Pattern(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
 
 
 class Printing(Noting):
@@ -390,7 +389,7 @@ def _kind(printing: Printing) -> str:
     if words and words[0] in _COMPLETIONS and _SHELLS.issuperset(words[1:]):
         return "nothing"  # code of the program's own, for a shell
     table = declarations()
-    entry = table.get(command.program) if command.program in table.entries else table.get(command.name)
+    entry = table.get(command.program if table.has(command.program) else command.name)
     kind: str | dict[str, list[str]] = entry.get("prints", "")
     if isinstance(kind, str):
         return kind

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.values import NOTHING, UNKNOWN, Data
 
 from .effects import inside
@@ -34,8 +33,8 @@ _ACTIONS = _EXEC | frozenset(
 _NAMES = frozenset(("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex", "-lname"))
 _MAX_NAMES = 16
 # The beginning of a path that stands for any folders.
-_BEGINNING = re.compile(r"^(?:[*.]{1,2}/)+(?=.)")
-_CLASS = re.compile(r"\\.")  # of a regular expression
+_BEGINNING = Pattern(r"^(?:[*.]{1,2}/)+(?=.)")
+_CLASS = Pattern(r"\\.")  # of a regular expression
 _LISTS = frozenset((":::", ":::+", "::::", "::::+"))
 _MARKS = ("{}", "{.}", "{/}", "{//}", "{/.}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Inner
 from agent_hooks_guards.model.values import CREDENTIAL, NO_LABELS, REMOTE, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import as_login, is_carried
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from .effects import Noting
 
 # The parts of `port:host:port`, of which one may be `[::1]`.
-_PARTS = re.compile(r"\[[^\]]*\]|[^:\s]+")
+_PARTS = Pattern(r"\[[^\]]*\]|[^:\s]+")
 _PUTS = frozenset("put mput reput append send".split())
 _GETS = frozenset("get mget reget recv mirror".split())
 # A line that a shell of this machine runs.
-_ESCAPED_LINE = re.compile(r"(?:^|[;\n])[-@\s]*!([^;\n]*)")
-_HOST_SETTING = re.compile(r"\s*(?:hostname|proxyjump)[\s=]+(\S+)", re.IGNORECASE)
-_FORWARD_SETTING = re.compile(r"\s*(?:local|remote)forward[\s=]+(.+)", re.IGNORECASE)
+_ESCAPED_LINE = Pattern(r"(?:^|[;\n])[-@\s]*!([^;\n]*)")
+_HOST_SETTING = Pattern(r"\s*(?:hostname|proxyjump)[\s=]+(\S+)", re.IGNORECASE)
+_FORWARD_SETTING = Pattern(r"\s*(?:local|remote)forward[\s=]+(.+)", re.IGNORECASE)
 _SOCAT_FILES = frozenset(("file", "open", "gopen", "create", "creat"))
 _SOCAT_LOCAL = frozenset(
     ("stdin", "stdout", "stdio", "stderr", "fd", "exec", "system", "shell", "pty", "pipe", "fifo", "unix", "tun")

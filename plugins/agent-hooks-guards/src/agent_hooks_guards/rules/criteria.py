@@ -5,8 +5,7 @@ In the globs of rules, ``*`` stands for any characters, ``[*]`` for a star, and 
 
 from __future__ import annotations
 
-import re
-
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.names import base_name, is_known
 from agent_hooks_guards.places.credentials import judge_credentials
 from agent_hooks_guards.places.paths import absolute
@@ -377,7 +376,7 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "not_address": (lambda _, effect, wanted: not _address_kinds(effect).issubset(wanted), _same),
     "path": (_path, _alternatives("&")),
     "not_path": (lambda view, effect, wanted: not _path(view, effect, wanted), _alternatives("&")),
-    "text": (_text, re.compile),
+    "text": (_text, Pattern),
     "safe_text": (_safe_text, _safe_pattern),
     "project_text": (_safe_text, lambda text: _safe_pattern(text, "project")),
     "sql": (lambda view, _, wanted: not view.sql.isdisjoint(wanted), _same),

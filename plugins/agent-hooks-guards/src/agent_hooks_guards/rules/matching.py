@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.shell.syntax import Record
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.places.links import linked_kinds
 
 from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
@@ -59,14 +60,14 @@ def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
         key = (effect.kind, view.name, kinds_of(effect.path, doer.host))
         candidates = rules.by_doer.get(key)
         if candidates is None:
-            candidates = _candidates(rules.effects.get(effect.kind, ()), BY_DOER, view, effect)
+            candidates = _candidates(rules.matches("effect", effect.kind), BY_DOER, view, effect)
             if len(rules.by_doer) < _MAX_KEPT:
                 rules.by_doer[key] = candidates
         for match, tests in candidates:
             if _holds(view, effect, tests):
                 add(match.rule, doer, effect, effect.path)
     for doubt in analysis.doubts:
-        for match in rules.doubts.get(doubt.kind, ()):
+        for match in rules.matches("doubt", doubt.kind):
             if _holds(None, doubt, match.tests):
                 add(match.rule, doubt, doubt)
     return list(found.values())
@@ -119,11 +120,9 @@ def _candidates(
 
 
 def _about_program(name: str, rules: Index) -> list[RuleMatch]:
-    from agent_hooks_guards.programs.sql.clients import CLIENTS
-
-    found = [*rules.any_command, *rules.commands.get(name, ())]
-    if name in CLIENTS:
-        found += rules.clients
+    found = rules.matches("any") + rules.matches("program", name)
+    if name in declarations().clients:
+        found += rules.matches("client")
     return found + [match for glob, match in rules.globs if like(name, glob)]
 
 

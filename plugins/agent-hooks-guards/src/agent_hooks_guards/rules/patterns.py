@@ -7,7 +7,6 @@ searched by RE2, as everywhere in agent_hooks.
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import warnings
 from re import _parser  # type: ignore[attr-defined] # the parser of `re` itself; its public name is deprecated
@@ -70,7 +69,9 @@ class SafePattern:
 
 def _re2(text: str, source: str) -> Callable[[str], Any] | None:
     """Return a search by RE2, None where it is not installed. Raises ``RegistrationError`` for unsupported syntax."""
-    if importlib.util.find_spec("re2") is None:
+    from importlib.util import find_spec
+
+    if find_spec("re2") is None:
         return None
     from agent_hooks.engine.expressions import bounded_search
 

@@ -1,68 +1,125 @@
-"""Makes the guards of one settings file."""
+"""Makes the guards of one settings file, from its validated settings as plain data."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
-from functools import partial
 
-from agent_hooks.system.store import Store
+from agent_hooks.sources.plugin_settings import validated
+from agent_hooks.system.caching import cache, cached_property
 from agent_hooks.system.visible import visible
-from agent_hooks_guards.guards.allowlist import ToolAllowlist
-from agent_hooks_guards.guards.arguments import ArgumentPattern
-from agent_hooks_guards.guards.audit import AuditTrail
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE
-from agent_hooks_guards.guards.blocklist import ToolBlocklist
-from agent_hooks_guards.guards.cancellation import Cancellation
-from agent_hooks_guards.guards.limits import Price, Starts
-from agent_hooks_guards.guards.rate_limit import RateLimit
-from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
-from agent_hooks_guards.guards.roles import RoleAccess
 
-from .schema import read_settings
-from .use_guards import UseGuards
-
+# Without pydantic and without guards: a process that decides one call imports only those that its settings name.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, StopSignal
     from agent_hooks.sources.plugin_settings import PluginTable
+    from agent_hooks_guards.guards.audit import AuditTrail
     from agent_hooks_guards.guards.base import Guard, RunGuard
+    from agent_hooks_guards.guards.cancellation import Cancellation
+    from agent_hooks_guards.guards.limits import Starts
 
 # The tables of the guards that hold without any settings, and of what is added to them.
 SHARED_TABLES = ("shell", "paths", "secrets", "egress", "injection", "allow", "rules")
 
-# By the table in a settings file.
-_RULE_CLASSES: dict[str, type[Guard]] = {
-    "blocklist": ToolBlocklist,
-    "allowlist": ToolAllowlist,
-    "roles": RoleAccess,
-    "arguments": ArgumentPattern,
+# By the table in a settings file: module and class.
+_RULE_CLASSES = {
+    "blocklist": ("blocklist", "ToolBlocklist"),
+    "allowlist": ("allowlist", "ToolAllowlist"),
+    "roles": ("roles", "RoleAccess"),
+    "arguments": ("arguments", "ArgumentPattern"),
 }
-# When the runs of this process started. Limits are made anew when their file changes, this is not.
-_STARTS = Starts()
+_LIMITS = ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
 
 
-@dataclass(eq=False)
 class FileGuards:
     """The guards of one settings file: rules and rate limits of tool calls, the audit trail, limits and cancellation
-    of a run; and its tables for the guards that all files share.
+    of a run, each made when first needed; and its tables for the guards that all files share.
 
-    ``rules``, ``rate_limits``: each with its position in the file. ``tables``: see ``SHARED_TABLES``. ``rank``:
-    ``project``, ``user`` or ``managed``. ``origin``: the position of the whole table.
+    ``settings``: as ``validate`` returns them. ``tables``: see ``SHARED_TABLES``. ``rank``: ``project``, ``user`` or
+    ``managed``. ``origin``: the position of the whole table.
     """
 
-    rules: Sequence[tuple[Guard, str]] = ()
-    rate_limits: Sequence[tuple[Guard, str]] = ()
-    audit: AuditTrail | None = None
-    run_limits: Sequence[RunGuard] = ()
-    cancellation: Cancellation | None = None
-    tables: Mapping[str, Any] = field(default_factory=dict)
-    rank: str = "project"
-    path: str = ""
-    origin: str = ""
+    def __init__(self, table: PluginTable, settings: Mapping[str, Any]) -> None:
+        self._table = table
+        self._own: Mapping[str, Any] = settings["own"]
+        self.tables: Mapping[str, Any] = settings["tables"]
+        self.rank = table.source
+        self.path = table.path
+        self.origin = table.origin()
+
+    @cached_property
+    def rules(self) -> Sequence[tuple[Guard, str]]:
+        """The rules about tool calls, each with its position in the file."""
+        return tuple(rule for name in _RULE_CLASSES if self._own[name] for rule in self._make_rules(name))
+
+    def _make_rules(self, name: str) -> Iterator[tuple[Guard, str]]:
+        from importlib import import_module
+
+        module, of_rule = _RULE_CLASSES[name]
+        make = getattr(import_module(f"agent_hooks_guards.guards.{module}"), of_rule)
+        # Expressions of the user and the machine's owner need no RE2.
+        source = self.rank if name == "arguments" else SETTINGS_SOURCE
+        for number, rule in enumerate(self._own[name]):
+            yield make(**rule, source=source), self._table.origin(name, number)
+
+    @cached_property
+    def rate_limits(self) -> Sequence[tuple[Guard, str]]:
+        """The rate limits, each with its position."""
+        if not self._own["rate_limit"]:
+            return ()
+        from agent_hooks.system.store import Store
+        from agent_hooks_guards.guards.rate_limit import RateLimit
+
+        # Each file counts for itself; in ASCII, because the store takes no other names.
+        shared: dict[str, Any] = {"store": Store(), "name": f"settings {os.path.realpath(self.path)!a}"}
+        return tuple(
+            (RateLimit(**limit, **shared, source=SETTINGS_SOURCE), self._table.origin("rate_limit", number))
+            for number, limit in enumerate(self._own["rate_limit"])
+        )
+
+    @cached_property
+    def audit(self) -> AuditTrail | None:
+        """The audit trail, if there is one."""
+        given = self._own["audit"]
+        if given is None:
+            return None
+        from agent_hooks_guards.guards.audit import AuditTrail
+        from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS
+
+        # A project may redact more fields, not fewer.
+        always = DEFAULT_FIELDS if self.rank == "project" else ()
+        return AuditTrail(**{**given, "redact": [*always, *given["redact"]]})
+
+    @cached_property
+    def run_limits(self) -> Sequence[RunGuard]:
+        """The limits of a run."""
+        limits, cost = {name: self._own[name] for name in _LIMITS}, self._own["cost"]
+        if cost is None and not any(each not in (None, []) for each in limits.values()):
+            return ()
+        from agent_hooks_guards.guards.limits import Price
+
+        from .use_guards import UseGuards
+
+        if cost is not None:
+            limits |= {
+                "max_cost": cost["max"],
+                "prices": {name: Price(**each) for name, each in cost["prices"].items()},
+            }
+        return UseGuards(**limits).limits(starts())
+
+    @cached_property
+    def cancellation(self) -> Cancellation | None:
+        """The file that cancels runs, if one is named."""
+        path = self._own["cancel_file"]
+        if path is None:
+            return None
+        from agent_hooks_guards.guards.cancellation import Cancellation
+
+        return Cancellation(os.path.join(os.path.dirname(self.path), os.path.expanduser(path)))
 
     def signal(self, limit: RunGuard, ctx: HookContext) -> StopSignal | None:
         """Return the stop signal of one of the limits; for a project with its position."""
@@ -70,6 +127,14 @@ class FileGuards:
         if signal is None or self.rank != "project":
             return signal
         return signal.replace(message=with_origin(signal.message, self.origin))
+
+
+@cache
+def starts() -> Starts:
+    """Return when the runs of this process started. Limits are made anew when their file changes, this is not."""
+    from agent_hooks_guards.guards.limits import Starts
+
+    return Starts()
 
 
 def with_origin(reason: str, origin: str) -> str:
@@ -93,51 +158,35 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
 
 def build(table: PluginTable) -> FileGuards:
     """Make the guards of one file's table. Raises ``SettingsError`` for wrong settings."""
-    settings = read_settings(table)
-    own = settings.model_dump(exclude=set(SHARED_TABLES))
-    # As written, without defaults. Rules stay models.
-    tables = settings.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
-    # Each file counts for itself; in ASCII, because the store takes no other names.
-    rate_limit = partial(RateLimit, store=Store(), name=f"settings {os.path.realpath(table.path)!a}")
-    return FileGuards(
-        tuple(rule for name, make in _RULE_CLASSES.items() for rule in _make_rules(table, own, name, make)),
-        tuple(_make_rules(table, own, "rate_limit", rate_limit)),
-        _make_audit(table.source, own["audit"]),
-        _make_run_limits(own),
-        _make_cancellation(table.path, own["cancel_file"]),
-        {**tables, "rules": settings.rules} if settings.rules else tables,
-        table.source,
-        table.path,
-        table.origin(),
-    )
+    settings = validated(table, validate)
+    if any("path" in exception for exception in settings["tables"].get("allow", ())):
+        from agent_hooks_guards.guards.exceptions import is_too_wide
+
+        # Whether it is, depends on the folder and the home of this process.
+        if any(is_too_wide("path", each["path"]) for each in settings["tables"]["allow"] if each.get("path")):
+            settings = validate(table)
+    return FileGuards(table, settings)
 
 
-def _make_rules(
-    table: PluginTable, own: Mapping[str, Any], name: str, make: Callable[..., Guard]
-) -> Iterator[tuple[Guard, str]]:
-    # Expressions of the user and the machine's owner need no RE2.
-    source = table.source if name == "arguments" else SETTINGS_SOURCE
-    for number, rule in enumerate(own[name]):
-        yield make(**rule, source=source), table.origin(name, number)
+def validate(table: PluginTable) -> dict[str, Any]:
+    """Return the settings in a table as plain data. Raises ``SettingsError`` for wrong settings.
 
+    ``own``: the tables of the file's own guards, with defaults. ``tables``: those of ``SHARED_TABLES`` that are given,
+    as written, with dates in ISO 8601.
+    """
+    from agent_hooks_guards.rules.indexing import as_given
 
-def _make_audit(rank: str, given: dict[str, Any] | None) -> AuditTrail | None:
-    if given is None:
-        return None
-    if rank == "project":  # it may redact more fields, not fewer
-        given["redact"] = [*DEFAULT_FIELDS, *given["redact"]]
-    return AuditTrail(**given)
+    from .schema import read_settings
 
-
-def _make_run_limits(own: Mapping[str, Any]) -> Sequence[RunGuard]:
-    limits = {name: own[name] for name in ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")}
-    if own["cost"] is not None:
-        prices = {model: Price(**price) for model, price in own["cost"]["prices"].items()}
-        limits |= {"max_cost": own["cost"]["max"], "prices": prices}
-    return UseGuards(**limits).limits(_STARTS)
-
-
-def _make_cancellation(path: str, cancel_file: str | None) -> Cancellation | None:
-    if cancel_file is None:
-        return None
-    return Cancellation(os.path.join(os.path.dirname(path), os.path.expanduser(cancel_file)))
+    found = read_settings(table)
+    tables = found.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
+    for exception in tables.get("allow", ()):
+        if exception.get("until") is not None:
+            exception["until"] = exception["until"].isoformat()
+    if found.rules:
+        tables["rules"] = [*map(as_given, found.rules)]
+    settings = {"own": found.model_dump(exclude={*SHARED_TABLES}), "tables": tables}
+    guards = FileGuards(table, settings)
+    # What a guard refuses is wrong for every event, not only for those that it is asked about.
+    _ = (guards.rules, guards.rate_limits, guards.audit, guards.run_limits, guards.cancellation)
+    return settings

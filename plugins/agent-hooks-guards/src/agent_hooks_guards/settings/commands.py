@@ -135,7 +135,7 @@ def _test(chosen: list[RuleRow]) -> int:
 
 
 def _show_exceptions(files: Iterable[FileGuards], *, as_json: bool) -> None:
-    today = date.today()  # noqa: DTZ011 - the person's own day
+    today = date.today().isoformat()  # noqa: DTZ011 - the person's own day
     found = [
         {"of": each.rank, "holds": table.get("until", today) >= today, **table}
         for each in files
@@ -185,7 +185,7 @@ def allow_command(
     for key, glob in globs.items():
         if glob and is_too_wide(key, glob):
             raise click.UsageError(f"--{key} {glob!r} is nearly everything: name what it is about.")
-    known = known_names() | {own.id for each in _files() for own in each.tables.get("rules", ())}
+    known = known_names() | {own["id"] for each in _files() for own in each.tables.get("rules", ())}
     if other := next((row for row in guard_rows() if row.id == rule), None):
         raise click.UsageError(f"{rule!r} is no rule about commands: {other.hint}.")
     _check_name("rule or family", rule, known)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property, lru_cache
-
 from agent_hooks.model.tools import HOST_KEYS, possible_paths
-from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of, leaves
+from agent_hooks.system.caching import cached_property, lru_cache
+from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of
 from agent_hooks_guards.guards.objection import Objection, object_to, outcome
 
 TYPE_CHECKING = False
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
 # Every secret has a word of this length, or is part of an address.
 _MIN_SECRET = 20  # characters
+# The types of values that neither are nor hold a string.
+_NO_STRINGS = frozenset({int, float, bool, type(None)})
 _MAX_COMMAND = 1024 * 1024  # characters
 _LOGIN_OPTIONS = "-u|--user|--proxy-user|--oauth2-bearer"
 
@@ -44,6 +45,10 @@ class GuardSet:
     @cached_property
     def shell(self) -> list[ShellGuard]:
         """One shell guard per layer."""
+        if not self._files:
+            from agent_hooks_guards.guards.shell import ShellGuard
+
+            return [ShellGuard()]
         return [guard for layer in self._layers if (guard := _make_shell_guard(layer)) is not None]
 
     @cached_property
@@ -244,10 +249,23 @@ def _is_header(word: str) -> bool:
 
 def any_string(value: Any, test: Callable[[str], bool]) -> bool:
     """Return whether ``test`` holds for a string in ``value``, or ``value`` holds anything but plain data."""
-    return any(
-        test(item) if isinstance(item, str) else item is not None and not isinstance(item, (bool, int, float))
-        for item in leaves(value, with_keys=True)
-    )
+    waiting: list[Iterable[Any]] = [(value,)]
+    while waiting:
+        items = waiting.pop()
+        for item in items:  # results may have millions: the common types are told apart at once
+            kind = type(item)
+            if kind is str:
+                if test(item):
+                    return True
+            elif kind in _NO_STRINGS:
+                continue
+            elif isinstance(item, dict):
+                waiting += (item, item.values())
+            elif isinstance(item, (list, tuple, set, frozenset)):
+                waiting.append(item)
+            elif test(item) if isinstance(item, str) else not isinstance(item, (bool, int, float)):
+                return True
+    return False
 
 
 def may_hold_secret(text: str) -> bool:
@@ -289,9 +307,6 @@ def _make_index(layer: Layer) -> Index | None:
     """Index the rules of settings files; None without any."""
     if not layer.rules:
         return None
-    from agent_hooks_guards.rules.indexing import indexed
-    from agent_hooks_guards.rules.model import Family
+    from agent_hooks_guards.rules.indexing import index_rules
 
-    return indexed(
-        Family.model_construct(family=rank, title=f"Rules of the {rank}", rules=rules) for rank, rules in layer.rules
-    )
+    return index_rules(layer.rules)

@@ -46,10 +46,10 @@ def _of_matches(guard: Guard, origin: str) -> Iterator[ConfigFinding]:
 
 
 def _of_exceptions(path: str, tables: tuple[Mapping[str, Any], ...]) -> Iterator[ConfigFinding]:
-    today = date.today()  # noqa: DTZ011 - the person's own day
+    today = date.today().isoformat()  # noqa: DTZ011 - the person's own day
     for table in tables:
-        last = table.get("until", date.max)
-        if last > today:
+        last = table.get("until", "")
+        if not last or last > today:
             continue
         if last < today:
             kind, when = "ended-exception", f"ended on {last}, and lets nothing through any more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_hooks import SettingsError
-from agent_hooks.sources.plugin_settings import plugin_tables
+from agent_hooks.sources.plugin_settings import is_same_table, plugin_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _guards_from(table: PluginTable) -> FileGuards:
     if table.problem:
         raise SettingsError(f"{table.problem} Until then it is not known which guards it asks for.", table.path)
     known = _built.get(table.path)
-    if known is None or known[0] != table:
+    if known is None or not is_same_table(known[0], table):
         from .build import build
 
         known = _built[table.path] = (table, build(table))

@@ -12,13 +12,12 @@ from agent_hooks_guards.guards.objection import LEVELS, reason_of
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.rules.matching import severity_decision
+from agent_hooks_guards.rules.model import Rule
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
-
-    from agent_hooks_guards.rules.model import Rule
 
     from .build import FileGuards
 
@@ -95,7 +94,8 @@ def rule_rows(files: Iterable[FileGuards]) -> list[RuleRow]:
     rows = [_row(family.family, family.title, rule) for family in own_families() for rule in family.rules]
     rows += guard_rows()
     for each in files:
-        further = [_row(each.rank, f"Rules of the {each.rank}", rule) for rule in each.tables.get("rules", ())]
+        rules = map(Rule.model_validate, each.tables.get("rules", ()))
+        further = [_row(each.rank, f"Rules of the {each.rank}", rule) for rule in rules]
         rows += [row for row in further if row not in rows]
     return rows
 

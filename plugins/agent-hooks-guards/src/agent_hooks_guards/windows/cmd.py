@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
@@ -15,26 +16,26 @@ from .shell_text import Scanner, Statement, Word, joined, program_name, quote
 
 _TABLES = load_tables(os.path.dirname(os.path.abspath(__file__)))["cmd"]
 _COMMANDS = {**dict.fromkeys(_TABLES["nothing"].split(), ""), **_TABLES["commands"]}
-_OPERATOR = re.compile(r"&&|\|\||[&|)\n]")
-_REDIRECTION = re.compile(r"[012]?(>>?|<)(&[012])?")
-_VARIABLE = re.compile(r"%%?~?[a-zA-Z](?![\w%:])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
+_OPERATOR = Pattern(r"&&|\|\||[&|)\n]")
+_REDIRECTION = Pattern(r"[012]?(>>?|<)(&[012])?")
+_VARIABLE = Pattern(r"%%?~?[a-zA-Z](?![\w%:])|%~?[\d*]|%([^%\s:=]+)(:[^%\n]*)?%|!([^!\s:=]+)(:[^!\n]*)?!")
 _PLAIN = rf'(?:\^.|(?:{_VARIABLE.pattern})|[^\s,;&|<>"^)])+'
 # A part of a word; a closing bracket ends a block, if there is one.
-_PART = re.compile(rf'"(?P<quoted>[^"\n]*)"?|(?P<plain>{_PLAIN})|(?P<bracket>\))')
-_SEPARATORS = re.compile(r"[ \t,;=]+")
+_PART = Pattern(rf'"(?P<quoted>[^"\n]*)"?|(?P<plain>{_PLAIN})|(?P<bracket>\))')
+_SEPARATORS = Pattern(r"[ \t,;=]+")
 _OPERAND = r'(?:"[^"]*"|[^\s"=()]+)'
 _IF = (
     rf"if\s+(?:/i\s+)?(?:not\s+)?(?:(?:exist|defined|errorlevel)\s+{_OPERAND}"
     rf"|{_OPERAND}?\s*(?:==|\s(?:equ|neq|lss|leq|gtr|geq)\s)\s*{_OPERAND}?)\s*"
 )
-_FOR = re.compile(r"for\s+(?:/\w\s+)?(?:[^%\n]*?\s)?%%?([a-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.IGNORECASE)
+_FOR = Pattern(r"for\s+(?:/\w\s+)?(?:[^%\n]*?\s)?%%?([a-z])\s+in\s*\(([^)]*)\)\s*do\s+", re.IGNORECASE)
 _CALL = r'(?:start\s+(?:"[^"]*"\s+)?(?:/(?:d\s+)?\S+\s+)*|call\s+(?!:))(?=\S)'
 # In front of a command, and without effect on the program that it starts.
-_SKIPPED = re.compile(rf"[ \t@(,;=]+|else\b|{_IF}|{_CALL}", re.IGNORECASE)
-_COMMENT = re.compile(r"(?:::?|rem(?=\s|$))[^\n]*", re.IGNORECASE)
-_SET = re.compile(r'set\s+(/[ap]\s+)?(?:"(\w+)=([^"\n]*)"?|(\w+)=([^"\n&|]*))', re.IGNORECASE)
-_SWITCH = re.compile(r"/[\w:+-]{1,6}")
-_BUILT_IN = re.compile(r"([a-z]+)(?=[/\\.:]|$)", re.IGNORECASE)
+_SKIPPED = Pattern(rf"[ \t@(,;=]+|else\b|{_IF}|{_CALL}", re.IGNORECASE)
+_COMMENT = Pattern(r"(?:::?|rem(?=\s|$))[^\n]*", re.IGNORECASE)
+_SET = Pattern(r'set\s+(/[ap]\s+)?(?:"(\w+)=([^"\n]*)"?|(\w+)=([^"\n&|]*))', re.IGNORECASE)
+_SWITCH = Pattern(r"/[\w:+-]{1,6}")
+_BUILT_IN = Pattern(r"([a-z]+)(?=[/\\.:]|$)", re.IGNORECASE)
 
 
 class Cmd(Scanner):

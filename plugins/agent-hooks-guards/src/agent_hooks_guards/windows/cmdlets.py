@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 from typing import Any
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.tables import by_name, load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
@@ -15,7 +15,7 @@ TABLES: dict[str, Any] = load_tables(os.path.dirname(os.path.abspath(__file__)))
 _LISTS = {key: frozenset(names.split()) for key, names in TABLES.items() if isinstance(names, str)}
 _ALIASES = by_name(TABLES["aliases"])
 _MEMBERS = by_name(TABLES["members"])
-_CMDLET = re.compile(r"([a-z]+)-[a-z][a-z0-9]*\Z")
+_CMDLET = Pattern(r"([a-z]+)-[a-z][a-z0-9]*\Z")
 
 
 def word_list(words: list[Word]) -> Word:

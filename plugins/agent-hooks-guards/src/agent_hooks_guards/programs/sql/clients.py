@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
-
-from agent_hooks_guards.model.tables import load_tables
+from agent_hooks_guards.model.declarations import declarations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.model.options import Options
-
-FOLDER = os.path.dirname(os.path.abspath(__file__))
-CLIENTS: dict[str, list[dict[str, Any]]] = {}
-for _way in load_tables(FOLDER)["clients"]["clients"]:
-    for _program in _way["programs"].split():
-        CLIENTS.setdefault(_program, []).append(_way)
 
 
 def given_statements(command: Command, options: Options, *, scratch: bool = False) -> Iterator[tuple[str, str]]:
     """Return the statements for a client, each with its dialect. ``scratch``: also those for a temporary database."""
     words = [*options.subcommand, *[command.argv[at] for at in options.operands]]
-    for way in CLIENTS.get(command.program, ()):
+    for way in declarations().clients.get(command.program, ()):
         under = way.get("under", "").split()
         if words[: len(under)] != under:
             continue

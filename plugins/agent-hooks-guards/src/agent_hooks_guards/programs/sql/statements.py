@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from itertools import islice
 
+from agent_hooks.shell.patterns import Pattern
+from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN
 
-from .clients import CLIENTS, FOLDER, given_statements
+from .clients import given_statements
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,23 +41,21 @@ KINDS = frozenset(
 _LONGEST = 100_000  # characters
 _MOST_CLAUSES = 20  # of one statement
 _ESCAPING = frozenset(("mysql", "bigquery", "clickhouse", "hive", "cypher"))
-_EXECUTES = re.compile(
-    r"\b(?:EXEC|EXECUTE|DO|PREPARE|SP_EXECUTESQL|DBLINK\w*|OPENQUERY|SP_MSFOREACHTABLE)\b|\\GEXEC"
-).search
-_ROUTINE = re.compile(
+_EXECUTES = Pattern(r"\b(?:EXEC|EXECUTE|DO|PREPARE|SP_EXECUTESQL|DBLINK\w*|OPENQUERY|SP_MSFOREACHTABLE)\b|\\GEXEC")
+_ROUTINE = Pattern(
     r"\bCREATE\b[^;]{0,80}?\b(?:FUNCTION|PROCEDURE|PROC|TRIGGER|EVENT|PACKAGE|RULE|MACRO)\b"
     r"(?:[^;]{0,2000}?\bBEGIN\b.{0,5000}?\bEND\s*(?:;|$)|[^;]*)",
     re.DOTALL,
 )
-_HARMLESS = re.compile(r"(?:EXPLAIN|DESC|DESCRIBE) (?!ANALYZE)|REVOKE |COMMENT |GRANT (?!.*(?:ALL|SUPER|OPTION))").match
-_DELETES = re.compile(r"(?:\bDELETE FROM|^DELETE(?! ON\b)|\bDETACH DELETE|^ALTER .*(?<!ON )\bDELETE|^MATCH .*DELETE) ?")
-_UPDATES = re.compile(r"\bUPDATE (?!SET\b)\S+(?: \S+){0,9}? SET ")
+_HARMLESS = Pattern(r"(?:EXPLAIN|DESC|DESCRIBE) (?!ANALYZE)|REVOKE |COMMENT |GRANT (?!.*(?:ALL|SUPER|OPTION))")
+_DELETES = Pattern(r"(?:\bDELETE FROM|^DELETE(?! ON\b)|\bDETACH DELETE|^ALTER .*(?<!ON )\bDELETE|^MATCH .*DELETE) ?")
+_UPDATES = Pattern(r"\bUPDATE (?!SET\b)\S+(?: \S+){0,9}? SET ")
 # A string in the text that is matched, by its index.
-_STRING = re.compile(r"'\x01(\d+)\x01'")
-_TRUE = re.compile(r"TRUE|NOT FALSE|0*[1-9][\d.]*|(\w+|'') ?={1,2} ?\1|(\d+) ?(?:<>|!=|<) ?(?!\2\b)\d+").fullmatch
-_WHERE = re.compile(r"\bWHERE\b")
-_CONDITION_END = re.compile(r"\b(?:RETURNING|LIMIT|ORDER BY)\b|\) SELECT\b")
-_META = re.compile(
+_STRING = Pattern(r"'\x01(\d+)\x01'")
+_TRUE = Pattern(r"TRUE|NOT FALSE|0*[1-9][\d.]*|(\w+|'') ?={1,2} ?\1|(\d+) ?(?:<>|!=|<) ?(?!\2\b)\d+")
+_WHERE = Pattern(r"\bWHERE\b")
+_CONDITION_END = Pattern(r"\b(?:RETURNING|LIMIT|ORDER BY)\b|\) SELECT\b")
+_META = Pattern(
     r"^[ \t]*(?:\.(?:output|once|backup|save|clone)|\\[ow])\s+['\"]?(?!\|)(?!/tmp/[^.]|\./[^.])"
     rf"(?:[/~.${UNKNOWN}]|.*\.\.)",
     re.MULTILINE,
@@ -64,7 +65,7 @@ _SHELLS = (
     re.compile(r"(?:^[ \t]*\.(?:output|once|import|read)|\\[ogw])\s+['\"]?\|([^'\"\n]+)", re.MULTILINE),
     re.compile(r"\b(?:PROGRAM|XP_CMDSHELL)\s+N?'((?:[^']|'')*)'", re.IGNORECASE),
 )
-_CLIENT_COMMAND = re.compile(r"^[ \t]*system\s+([^;\n]+)", re.MULTILINE | re.IGNORECASE)
+_CLIENT_COMMAND = Pattern(r"^[ \t]*system\s+([^;\n]+)", re.MULTILINE | re.IGNORECASE)
 
 
 @cache
@@ -82,7 +83,7 @@ def _literals(dialect: str) -> re.Pattern[str]:
 
 @cache
 def _patterns(language: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
-    table = load_tables(FOLDER)["statements"][language]
+    table = load_tables(os.path.dirname(__file__))["statements"][language]
     return tuple((kind, re.compile(text.replace("\n", ""))) for kind, text in table.items())
 
 
@@ -120,8 +121,8 @@ def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
     end = re.compile(r";|^GO$" if dialect == "tsql" else ";", re.MULTILINE)
     for statement in end.split(_ROUTINE.sub("", text.upper())):
         plain = " ".join(_STRING.sub("''", statement).split())
-        if plain and _HARMLESS(plain) is None:
-            if depth < 4 and _EXECUTES(plain):
+        if plain and _HARMLESS.match(plain) is None:
+            if depth < 4 and _EXECUTES.search(plain):
                 inner = "".join(strings[int(at)] for at in _STRING.findall(statement))
                 yield from _kinds(inner, dialect, depth + 1)
             yield from (kind for kind, pattern in _patterns("sql") if pattern.search(plain))
@@ -147,7 +148,7 @@ def _has_condition(text: str, before: str) -> bool:
     condition = _CONDITION_END.split(text[wheres[0].end() :])[0]
     if "SELECT" not in condition:
         condition = condition.replace("(", " ").replace(")", " ")
-    return not any(_TRUE(term.strip()) for term in re.split(r"\bOR\b", condition))
+    return not any(_TRUE.fullmatch(term.strip()) for term in re.split(r"\bOR\b", condition))
 
 
 def shells(text: str, dialect: str) -> list[str]:
@@ -156,8 +157,8 @@ def shells(text: str, dialect: str) -> list[str]:
     return [command.strip() for pattern in patterns for command in pattern.findall(text[:_LONGEST]) if command.strip()]
 
 
-_MONGO_STRING = re.compile(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|(["'`])((?:[^\\"'`]|\\.|(?!\1)["'`])*+)(?:\1|\Z)""", re.DOTALL)
-_MONGO_MEMBER = re.compile(r"""\[\s*["'`](\w+)["'`]\s*\]""")
+_MONGO_STRING = Pattern(r"""//[^\n]*|/\*.*?(?:\*/|\Z)|(["'`])((?:[^\\"'`]|\\.|(?!\1)["'`])*+)(?:\1|\Z)""", re.DOTALL)
+_MONGO_MEMBER = Pattern(r"""\[\s*["'`](\w+)["'`]\s*\]""")
 
 
 def _mongo(text: str) -> list[str]:
@@ -177,7 +178,7 @@ def kinds(command: Command, options: Options) -> frozenset[str]:
 
 def programs(command: Command, options: Options) -> list[str]:
     """Return the command lines that a database client would give to a shell."""
-    if command.program not in CLIENTS:
+    if command.program not in declarations().clients:
         return []
     given = given_statements(command, options, scratch=True)
     return [line for text, dialect in given for line in shells(text, dialect)]

@@ -1,0 +1,201 @@
+"""The start of ``agent-hooks run``: the payload and the plan, and the answer to an event that no hook is about.
+
+Everything that can be said without the engine is said here, with next to no imports. Whatever is out of the ordinary is
+left to what comes after: it reads on, decides, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from time import monotonic
+
+from agent_hooks.errors import WireError
+from agent_hooks.system.plan_file import read_plan
+from agent_hooks.system.sockets import has_socket
+from agent_hooks.system.stamps import changed
+from agent_hooks_core import FOLDER
+
+from .stdin import read_all, read_object
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, NoReturn
+
+    Plan = dict[str, Any]
+
+# The variables of the environment that decide which hooks there are.
+VARIABLES = (
+    "AGENT_HOOKS_CONFIG_DIR",
+    "AGENT_HOOKS_DISABLE",
+    "AGENT_HOOKS_STATE_DIR",
+    "ANDROID_DATA",
+    "CLAUDE_CONFIG_DIR",
+    "HOME",
+    "PATH",
+    "PYTHONPATH",
+    "PYTHONUSERBASE",
+    "USERPROFILE",
+    "XDG_CONFIG_HOME",
+    "XDG_STATE_HOME",
+)
+# Who writes the payload later must wait for more imports: from then on, its deadline and signals must be minded.
+_SECONDS = 0.05
+# How long to wait for it where the command line is wrong, so that nothing else is known.
+_PATIENCE_SECONDS = 5.0
+NO_PLAN = "--no-plan"
+_OPTIONS = {"--agent", "--event", "--timeout", "--on-ask", "--config-dir"}
+
+
+class Start:
+    """What is known when the decision begins.
+
+    ``at``: when it began, on the monotonic clock. ``parts``: what was read of stdin. ``payload``: the payload, if it is
+    whole. ``key``: that of the plan, empty if there must not be one. ``plan``: the plan, if there is one that holds.
+    ``call``: what the resident process was asked, and has not answered yet.
+    """
+
+    def __init__(self) -> None:
+        self.at = monotonic()
+        self.parts: list[bytes] = []
+        self.payload: dict[str, Any] | None = None
+        self.key: tuple[Any, ...] = ()
+        self.plan: Plan | None = None
+        self.call: Any = None
+
+    def options(self) -> tuple[str, ...]:
+        """Return the event as an option of the command, for whoever must answer and cannot read the payload again."""
+        try:
+            if self.payload is None and not os.isatty(0):
+                self.payload = read_object(read_all(0, self.at + _PATIENCE_SECONDS, self.parts))
+            return ("--event", str((self.payload or {})["hook_event_name"]))
+        except (WireError, KeyError):
+            return ()
+
+
+def start(arguments: list[str]) -> Start:
+    """Read the payload, and end the process with the answer if no hook is about its event."""
+    begun = Start()
+    try:
+        if not os.isatty(0):
+            begun.payload = read_object(read_all(0, begun.at + _SECONDS, begun.parts))
+            ask_resident(begun, arguments)
+            if begun.call is not None:
+                _answer_as(begun.call.answer(_SECONDS))
+                begun.call = None
+            find_plan(begun, arguments, answer=_answer)
+    except (WireError, TimeoutError):  # the payload is late or wrong; signals must be minded while an answer is late
+        pass
+    return begun
+
+
+def ask_resident(begun: Start, arguments: list[str]) -> None:
+    """Ask the resident process, if there is one."""
+    if not has_socket(FOLDER):
+        return
+    try:
+        options = options_of(arguments)
+        from .resident import call
+
+        begun.call = call(arguments, options, (begun.payload or {}).get("hook_event_name"), begun.parts, begun.at)
+    except (ValueError, StopIteration, OSError):  # whatever is wrong is said where the event is read
+        return
+
+
+def _answer_as(fields: list[bytes] | None) -> None:
+    """End the process with the answer of the resident process, if it has one."""
+    if fields is not None and fields[0] == b"answered":
+        _answer_with(fields[1], fields[2], int(fields[3]))
+
+
+def find_plan(begun: Start, arguments: list[str], answer: Callable[[str, str, int], None] | None = None) -> None:
+    """Find the plan for the payload, if there is one that holds, and import from where it was made.
+
+    ``answer``: called with the stdout, stderr and exit code for an event that no hook is about.
+    """
+    try:
+        options = options_of(arguments)
+        payload = begun.payload or {}
+        if options.get("--event", payload["hook_event_name"]) == payload["hook_event_name"]:
+            begun.key = _key(options, folders_of(payload, options["--agent"]))
+            plan = read_plan(begun.key)
+            if plan is not None and not any(changed(plan["seen"])):
+                if answer is not None and (quiet := plan["quiet"].get(shape_of(payload))) is not None:
+                    answer(*quiet)
+                if not any(changed(plan["seen"], "later")):
+                    _use_path(plan)
+                    begun.plan = plan
+    except Exception:  # noqa: BLE001, S110 - whatever is wrong is said where the event is read
+        pass
+
+
+def use_site() -> None:
+    """Import from the environment's folders as well, if Python was started without them."""
+    if sys.flags.no_site and "site" not in sys.modules:
+        import site
+
+        site.main()
+
+
+def options_of(arguments: list[str]) -> dict[str, str]:
+    """Return the options by name. Raises ``ValueError`` unless they are right and allow a plan."""
+    given: dict[str, str] = {}
+    rest = iter(arguments)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        given[name] = value if equals else next(rest)
+    if (
+        not given.keys() <= _OPTIONS
+        or not hasattr(os, "fork")
+        or not 0 < float(given.get("--timeout", 1)) < float("inf")
+    ):
+        raise ValueError(arguments)
+    return given
+
+
+def folders_of(payload: dict[str, Any], agent: str) -> tuple[str, ...]:
+    """Return the folders of an event: that in which its session began, if the host says so, and its working one."""
+    project = os.environ.get("CLAUDE_PROJECT_DIR", "") if agent == "claude-code" else ""
+    is_folder = os.path.isabs(project) and os.path.isdir(project)
+    return (project, payload["cwd"]) if is_folder else (payload["cwd"],)
+
+
+def shape_of(payload: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the event of a payload, and what else decides how it is read: its keys, with the types of their values."""
+    return payload["hook_event_name"], *sorted((key, type(value).__name__) for key, value in payload.items())
+
+
+def _key(options: dict[str, str], folders: tuple[str, ...]) -> tuple[Any, ...]:
+    python = (
+        sys.version,
+        sys.executable,
+        tuple(sys.flags),
+        tuple(sys.warnoptions),
+        sys.getfilesystemencoding(),
+        tuple(sys.path),
+        __file__,
+        os.geteuid(),
+    )
+    chosen = tuple(options.get(name, "") for name in ("--agent", "--on-ask", "--config-dir"))
+    return (python, chosen, folders, tuple(map(os.environ.get, VARIABLES)))
+
+
+def _use_path(plan: Plan) -> None:
+    """Import from where the plan was made: the start of Python need not find out again."""
+    path, (prefix, exec_prefix) = plan["path"], plan["prefixes"]
+    sys.path[:], sys.prefix, sys.exec_prefix = path, prefix, exec_prefix
+
+
+def _answer(stdout: str, stderr: str, exit_code: int) -> None:
+    _answer_with(stdout.encode(), stderr.encode(), exit_code)
+
+
+def _answer_with(stdout: bytes, stderr: bytes, exit_code: int) -> NoReturn:
+    for descriptor, data in ((1, stdout), (2, stderr)):
+        try:
+            while data:
+                data = data[os.write(descriptor, data) :]
+        except OSError:  # the host has closed the pipe; the exit code still counts
+            continue
+    os._exit(exit_code)

@@ -1,0 +1,139 @@
+"""Import everything that events usually need, before the first one; and notice when a file of it changes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import suppress
+from importlib import import_module
+from os import stat
+
+from agent_hooks.engine.installed import found_points
+from agent_hooks.engine.manager import HookManager
+from agent_hooks.sources.kept import OURS
+from agent_hooks.sources.plugin_settings import restore_tables
+from agent_hooks.wire import HOSTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# Payloads that need the modules of a usual session.
+_REHEARSAL = (
+    {"hook_event_name": "UserPromptSubmit", "prompt": "hello"},
+    {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "npm test && rm -rf ~ | grep x"}},
+    {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "python -c 'import os' > a.txt"}},
+    {"hook_event_name": "PreToolUse", "tool_name": "Read", "tool_input": {"file_path": "a.txt"}},
+    {"hook_event_name": "PreToolUse", "tool_name": "Write", "tool_input": {"file_path": "a.txt", "content": "a"}},
+    {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}, "tool_response": "a"},
+    {"hook_event_name": "Stop"},
+)
+
+
+def warm() -> LoadedFiles:
+    """Import the modules that our own plugins import at a rehearsal, and return the files that are loaded then.
+
+    The rehearsal takes place in a process of its own, and without settings: nothing is counted or written to a trail.
+    """
+    answers, answers_in = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(answers)
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            for number in (0, 1, 2):
+                os.dup2(nowhere, number)
+            _rehearse()
+            os.write(answers_in, "\n".join(sys.modules).encode())
+        finally:
+            os._exit(0)
+    os.close(answers_in)
+    with open(answers, encoding="utf-8") as file:
+        names = file.read().split("\n")
+    os.waitpid(child, 0)
+    for name in filter(None, names):
+        with suppress(Exception):
+            import_module(name)
+    found_points()
+    return LoadedFiles(frozenset(sys.modules))
+
+
+def _rehearse() -> None:
+    import asyncio  # noqa: F401 - for the hooks of others
+
+    restore_tables({"files": [], "projects": {}, "validated": {}})
+    names = [info.name for info, _ in found_points() if info.distribution in OURS and info.status != "ignored"]
+    hooks = HookManager(load_plugins=names).hooks(ask="host")
+    for host in HOSTS.values():
+        for payload in _REHEARSAL:
+            with suppress(Exception):
+                ctx = host.read({"session_id": "", "transcript_path": "", "cwd": "/", **payload}, None)
+                host.write(hooks.dispatch_sync(ctx), ctx, notes=(), ask="deny")
+
+
+_MISSING = (0, 0, 0)
+
+
+class LoadedFiles:
+    """The files of loaded modules, except Python's own, and those beside them that are no modules: tables of rules."""
+
+    def __init__(self, names: frozenset[str]) -> None:
+        self.names = names
+        modules: Iterable[str | None] = (
+            getattr(sys.modules[name], "__file__", None) for name in names if name in sys.modules
+        )
+        base = os.path.join(os.path.dirname(os.__file__), "")
+        site = os.path.join(base, "site-packages", "")
+        paths = {path for path in modules if path and (not path.startswith(base) or path.startswith(site))}
+        folders = {os.path.dirname(path) for path in paths if os.path.dirname(path) not in sys.path}
+        for folder in folders:
+            with suppress(OSError), os.scandir(folder) as entries:
+                paths |= {entry.path for entry in entries if entry.name.endswith((".toml", ".marshal"))}
+        self._stamps: dict[str, tuple[int, int, int]] = {path: _stamp(path) for path in sorted(paths)}
+
+        self._folders = {folder: (_stamp(folder), _path_files(folder)) for folder in _path_folders()}
+
+    def changed(self) -> str:
+        """Return the path of a file that has changed since, an empty string for none."""
+        for folder, (stamp, files) in self._folders.items():
+            if (now := _stamp(folder)) != stamp:
+                if _path_files(folder) != files:
+                    return folder
+                self._folders[folder] = (now, files)
+        for path, stamp in self._stamps.items():  # at every event, so nothing is called but the system
+            try:
+                status = stat(path)
+            except OSError:
+                if stamp != _MISSING:
+                    return path
+                continue
+            if (status.st_ino, status.st_size, status.st_ctime_ns) != stamp:
+                return path
+        return ""
+
+
+def _path_folders() -> set[str]:
+    """Return the folders of the import path, and the user's own site folder, which need not exist yet."""
+    import site
+
+    return {*map(os.path.abspath, sys.path), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])}
+
+
+def _path_files(folder: str) -> tuple[object, ...] | None:
+    """Return the names and stamps of the files in a folder that put others on the path; None without such a folder."""
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.endswith(".pth"))
+    except OSError:
+        return None
+    return tuple((name, _stamp(os.path.join(folder, name))) for name in names)
+
+
+def _stamp(path: str) -> tuple[int, int, int]:
+    """Return what a change of a file changes. The time of the last change, unlike that of the last modification, cannot
+    be set.
+    """
+    try:
+        status = stat(path)
+    except OSError:
+        return _MISSING
+    return (status.st_ino, status.st_size, status.st_ctime_ns)

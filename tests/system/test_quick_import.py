@@ -1,0 +1,125 @@
+"""The finder for our own modules: the same modules as Python's finder finds."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.machinery import PathFinder
+
+import pytest
+
+from agent_hooks.system import quick_import
+
+INSTALL = "import sys; sys.path.insert(0, sys.argv[1]); import pkg\n"
+FIND = "from agent_hooks.system.quick_import import install; install('pkg')\n"
+SAY = "import pkg.mod as mod; print(mod.VALUE, mod.__file__, mod.__cached__, mod.__package__, [*mod.__spec__.parent])"
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "pkg"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "mod.py").write_text("VALUE = 1\n")
+    return folder
+
+
+def run(package, program, *options):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(quick_import.__file__)))
+    command = [sys.executable, *options, "-c", f"{INSTALL}sys.path.insert(0, {root!r})\n{program}", package.parent]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_module_is_as_python_would_import_it(package):
+    expected = run(package, SAY)
+    assert expected.startswith("1 ")
+    assert run(package, FIND + SAY) == expected
+    assert run(package, FIND + SAY) == expected  # with byte code
+
+
+def test_our_own_modules_have_the_specs_of_pythons_finder():
+    program = """
+import agent_hooks, pkgutil, importlib
+from importlib.machinery import PathFinder
+from agent_hooks.system import quick_import
+finder = quick_import._Finder("agent_hooks")
+packages = [agent_hooks]
+count = 0
+for package in packages:
+    for _, name, is_package in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        ours, theirs = (each.find_spec(name, package.__path__) for each in (finder, PathFinder))
+        for fact in ("name", "origin", "cached", "has_location", "parent", "submodule_search_locations"):
+            assert getattr(ours, fact) == getattr(theirs, fact), (name, fact)
+        assert (ours.loader.name, ours.loader.path) == (theirs.loader.name, theirs.loader.path)
+        assert ours.loader.get_source(name) == theirs.loader.get_source(name)
+        assert ours.loader.get_code(name) == theirs.loader.get_code(name)
+        count += 1
+        if is_package and not name.endswith(("adapters", "drivers")):
+            packages.append(importlib.import_module(name))
+print(count > 100)
+"""
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "True\n"
+    )
+
+
+def test_a_change_of_the_source_takes_effect(package):
+    module = package / "mod.py"
+    run(package, FIND + SAY)
+    module.write_text("VALUE = 22\n")
+    assert run(package, FIND + SAY).startswith("22 ")
+    status = module.stat()
+    module.write_text("VALUE = 33\n")
+    os.utime(module, ns=(status.st_atime_ns, status.st_mtime_ns + 2_000_000_000))
+    assert run(package, FIND + SAY).startswith("33 ")
+
+
+def test_byte_code_without_a_source_is_not_loaded(package):
+    run(package, FIND + SAY)
+    (package / "mod.py").unlink()
+    program = "try:\n    import pkg.mod\nexcept ImportError as error:\n    print(error)"
+    assert run(package, FIND + program) == "No module named 'pkg.mod'\n"
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"garbage", bytes(16), bytes(200_000)], ids=["empty", "text", "zeros", "large"]
+)
+def test_damaged_byte_code_is_made_anew(package, content):
+    run(package, SAY)
+    (cached,) = (package / "__pycache__").glob("mod.*")
+    cached.write_bytes(content)
+    assert run(package, FIND + SAY).startswith("1 ")
+
+
+def test_a_large_module_is_loaded_too(package):
+    (package / "mod.py").write_text(f"VALUE = 1\nTEXT = {'x' * 300_000!r}\n")
+    assert run(package, FIND + SAY).startswith("1 ")
+    assert run(package, FIND + SAY).startswith("1 ")
+
+
+@pytest.mark.parametrize("rival", ["mod/__init__.py", "mod/other.py", "mod.abi3.so", "mod.pyc"])
+def test_a_name_that_is_not_the_sources_alone_is_left_to_python(package, rival):
+    path = package / rival
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("VALUE = 2\n")
+    finder = quick_import._Finder("pkg")
+    assert finder.find_spec("pkg.mod", [str(package)]) is None
+    theirs = PathFinder.find_spec("pkg.mod", [str(package)])
+    assert theirs is not None
+
+
+@pytest.mark.parametrize("option", ["-O", "-Xpycache_prefix=/nowhere"])
+def test_where_byte_code_is_another_python_finds_everything(package, option):
+    program = "from agent_hooks.system import quick_import; before = [*sys.meta_path]; quick_import.install('pkg')\n"
+    assert run(package, f"{program}print(before == sys.meta_path)", option) == "True\n"
+
+
+def test_only_submodules_of_the_packages_are_found(package):
+    finder = quick_import._Finder("pkg")
+    assert finder.find_spec("pkg") is None
+    assert finder.find_spec("other.mod", [str(package)]) is None
+    assert finder.find_spec("pkg.missing", [str(package)]) is None
+    assert finder.find_spec("pkg.mod", [str(package), str(package)]) is None
+    assert finder.find_spec("pkg.mod", ["/nowhere"]) is None
