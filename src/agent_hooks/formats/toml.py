@@ -282,6 +282,8 @@ class _Reading(Reader):
                     self._read_matcher(event, table, (*place, name, number))
 
     def _unknown_event(self, name: str, place: Place) -> None:
+        if len(self.findings) > _MAX_FINDINGS:
+            return  # a search for the nearest event is the costly part
         problem = f"There is no event {name!r}, so its hooks are left out."
         known = {word: key for word in event_names() if (key := event_key(word)) is not None}
         remedy = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
