@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,7 @@ def server() -> Iterator[ChatServer]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What they show does not depend on the Python: `tox -e once` runs them."""
+    here = str(Path(__file__).parent) + os.sep  # text: comparing 18,000 paths takes seconds
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker("once")
