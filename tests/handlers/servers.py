@@ -35,6 +35,7 @@ class Server:
         self.requests: list[tuple[str, dict[str, str], bytes]] = []
         self.names: list[str | None] = []  # that TLS asked for
         self.ending = threading.Event()
+        self.reading = threading.Event()  # set when a server that does not read may do so
         self.gone = threading.Semaphore(0)  # once per connection that has ended
         self.threads = [threading.Thread(target=self.accept, daemon=True)]
         self.threads[0].start()
@@ -65,6 +66,7 @@ class Server:
 
     def close(self):
         self.ending.set()
+        self.reading.set()
         with contextlib.suppress(OSError), socket.socket(self.listener.family) as waking:  # accept() waits for it
             waking.connect(self.listener.getsockname()[:2])
         self.listener.close()

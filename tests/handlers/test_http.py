@@ -166,7 +166,8 @@ def slow_body(connection):
 
 
 def never_reads(connection):
-    connection.server.ending.wait(30)
+    connection.server.reading.wait(30)
+    connection.wait_for_end()
 
 
 def slow_informational(connection):
@@ -188,6 +189,7 @@ def test_the_deadline_is_one_for_the_whole_exchange(serve, ask, behave):
     with pytest.raises(HandlerError, match=r"127\.0\.0\.1: no answer within 0\.3 s"):
         ask(to(server, timeout=0.3))
     assert 0.3 <= time.monotonic() - started < 15
+    server.reading.set()  # only now would a server that never reads see that the client is gone
     assert server.gone.acquire(timeout=30)
 
 
