@@ -77,8 +77,8 @@ class Environment:
             self.call(sys.executable, "-m", "venv", folder / "venv")
         else:
             self.call(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
-            self.call(sys.executable, "-m", "venv", folder / "tools")
-            self.call(folder / "tools" / "bin" / "python", "-m", "pip", "install", "--no-index", "uv")
+            pip = (sys.executable, "-m", "pip", "install", "--no-index")
+            self.call(*pip, "--target", folder / "tools", "uv")
         self.installer = installer
 
     def call(self, *words):
