@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
 
 BUDGETS = {

@@ -76,6 +76,7 @@ def test_a_command_ends_with_the_signal_that_its_parent_gets(command):
     process.stderr.close()
 
 
+@pytest.mark.once
 def test_a_plugin_that_hangs_is_named_while_the_command_waits(command):
     command.install("import time; time.sleep(600)", "hanging")
     process = subprocess.Popen(

@@ -76,7 +76,9 @@ def test_each_command_explains_itself(command, name):
     assert "--json" in done.stdout
 
 
-@pytest.mark.parametrize("typed", [["demo"], ["demo", "--recorded"], ["doctor"], ["schema"], ["trust", "--show"]])
+@pytest.mark.parametrize(
+    "typed", [["demo"], ["demo", "--recorded"], ["doctor"], ["plugins"], ["schema"], ["trust", "--show"]]
+)
 def test_commands_with_tests_that_run_once_come_to_their_end_on_every_python(command, typed):
     done = command(*typed)
     assert (done.exit_code, done.stderr) == (0, "")

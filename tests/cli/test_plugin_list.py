@@ -8,6 +8,8 @@ import pytest
 
 from projects import HOOKCONF, settings, toml
 
+pytestmark = pytest.mark.once
+
 GOOD = """
     print("plugins may print")
 

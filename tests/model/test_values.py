@@ -133,6 +133,7 @@ EVERY_VALUE = {
 }  # fmt: skip
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("kind", EVERY_VALUE)
 @given(data=st.data())
 def test_every_value_round_trips_through_json(kind, data):

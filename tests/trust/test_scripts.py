@@ -507,6 +507,7 @@ def test_doubts_are_about_what_runs_in_either_form(config, expected, project):
     assert doubts(config, project) == expected
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "text",
     [

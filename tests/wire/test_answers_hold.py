@@ -19,6 +19,8 @@ from agent_hooks.wire.answer import CUT, without_controls
 from wire.clients import CLIENTS, GOLDEN, Effect, codex_schema, leaks
 from wire.golden_files import payloads
 
+pytestmark = pytest.mark.once
+
 many = settings(max_examples=200, derandomize=True, database=None)
 
 # -- what may come -----------------------------------------------------------------------------------------------------

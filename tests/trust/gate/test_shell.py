@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 TRUSTING = r"""
 agent-hooks trust
 agent-hooks trust .
