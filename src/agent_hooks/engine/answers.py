@@ -23,7 +23,7 @@ from agent_hooks.model.outcome import (
 )
 from agent_hooks.model.policy import USER_RANK
 from agent_hooks.model.state import AgentState, Message, StopSignal
-from agent_hooks.model.values import freeze, joined, new_value
+from agent_hooks.model.values import FrozenDict, freeze, joined, new_value
 
 from .calling import describe_failure
 from .matchers import WEAKLY
@@ -41,6 +41,7 @@ _LOOSENING = frozenset({Decision.ALLOW, Decision.SKIP})
 _SEQUENCES: dict[str, type] = {"messages": Message, "signals": StopSignal}
 _GATHERED = ("state", "context", "messages", "metadata", "signals")
 _DECIDER = frozenset({"hook", "source", "origin"})
+_NO_ARGS = FrozenDict()
 _CONCLUSION = frozenset({"decision", "reason", "hook", "failed", "data", "final"})
 
 
@@ -371,16 +372,16 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
     new["updated_at"] = time()
     for name in brought:
         value = brought[name]
-        kind = type(value)
-        if name == "context" and (kind is str or isinstance(value, str)):
+        if name == "context" and isinstance(value, str):
             new[name] = f"{fields[name]}{separator}{value}" if fields.get(name) else value
-        elif name == "metadata" and (kind is dict or isinstance(value, dict)):
+        elif name == "metadata" and isinstance(value, dict):
             new[name] = joined(fields[name], value) if name in fields else freeze(value)
-        elif name == "state" and (kind is AgentState or isinstance(value, AgentState)):
+        elif name == "state" and isinstance(value, AgentState):
             new[name] = value
         elif name == "tool_args" and "tool_call" in fields:
-            if not same(value, ctx.tool_args):
-                new["tool_call"] = fields["tool_call"].with_args(value)
+            call = fields["tool_call"]
+            if not same(value, call._fields.get("args", _NO_ARGS)):
+                new["tool_call"] = call.with_args(value)
         elif name in SUBJECTS:
             if not same(value, ctx.get(name)):
                 new.update(ctx.subject_change(name, freeze(value)))
@@ -417,11 +418,11 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
         fields.update(named(hook, outcome.decision, outcome))
     subject = old["event"].subject
     holder = "tool_call" if subject == "tool_args" else subject
-    if subject is not None and new.get(holder) is not old.get(holder):
+    if holder in new and new[holder] is not old.get(holder):
         # A stop does not undo a result that exists already: it is passed on as the hooks have left it so far.
         is_kept = not outcome.decision.is_blocking or (outcome.decision is Decision.STOP and subject in PRODUCED)
-        if is_kept and not same(ctx.subject, start.subject):
-            fields[subject] = ctx.subject
+        if is_kept and not same(now := ctx.subject, start.subject):
+            fields[subject] = now
     for name in _GATHERED:
         if name in new and new[name] is not old.get(name):
             fields[name] = new[name]

@@ -71,11 +71,6 @@ class Handover:
             if other not in passed:
                 self.answered[other] = subject
 
-    def begin_walk(self) -> None:
-        """Begin another walk."""
-        self.walk += 1
-        self.changed_by = []
-
     def stop_at(self, hook: Hook, matched: Any, answer: Any) -> Handover:
         """Say that ``hook``, matched so, gave an answer that needs judging."""
         self.hook, self.matched, self.answer, self.is_done = hook, matched, answer, False

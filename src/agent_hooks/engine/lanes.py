@@ -16,6 +16,7 @@ from .dispatch import Dispatch, Handover
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from agent_hooks.model.context import HookContext
 
@@ -46,12 +47,11 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
                 if answer is None:
                     continue
                 if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
-                    before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                    if chain.subject in answer._fields and (subject := ctx.subject) is not before.subject:
-                        rewrites += ((hook, subject),)
+                    old, ctx = ctx._fields, fold(ctx, hook.name, answer, chain.separator)
+                    if chain.subject in answer._fields and ctx._fields.get(chain.holder) is not old.get(chain.holder):
+                        rewrites += ((hook, ctx.subject),)
                     continue
-                lane = Handover(start, ctx, rows, unmet, rewrites, hook)
-                lane.stop_at(hook, match is None or matched, answer)
+                lane = Handover(start, ctx, rows, unmet, rewrites, hook).stop_at(hook, match is None or matched, answer)
                 break
             else:
                 if not rewrites and not chain.observers:
@@ -65,24 +65,27 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
 async def run_timed(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Do as ``run_async`` where async hooks have time limits: no timer before one of them first waits."""
     interrupted: list[TimeLimit] = []
-    lane = run_async(chain, start, view, interrupted)
-    try:
-        waiting_for = lane.send(None)
-    except StopIteration as done:
-        outcome: HookOutcome = done.value
-    else:
-        outcome = await Rest(lane, waiting_for, LaneTimer(lane, interrupted))
-    return outcome
+    settled: list[HookOutcome] = []
+    lane = run_async(chain, start, view, interrupted, settled)
+    for waiting_for in lane.__await__():  # unlike `send`, it makes no exception where the lane ends
+        await Rest(lane, waiting_for, LaneTimer(lane, interrupted))
+        break
+    return settled[0]
 
 
 async def run_async(
-    chain: Chain, start: HookContext, view: Hooks, interrupted: Sequence[TimeLimit] = ()
-) -> HookOutcome:
+    chain: Chain,
+    start: HookContext,
+    view: Hooks,
+    interrupted: Sequence[TimeLimit] = (),
+    settled: list[Any] | None = None,
+) -> Any:
     """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task.
 
-    ``interrupted`` holds the time limit of a hook that was thrown an error while it waited.
+    ``interrupted`` holds the time limit of a hook that was thrown an error while it waited. ``settled``, if given,
+    gets the outcome, which is not returned then: nobody but an ``await`` takes it without an exception.
     """
-    lane = hook = None
+    outcome = lane = hook = None
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
         ctx, matched, rows = start, True, chain.rows
@@ -105,22 +108,27 @@ async def run_async(
                 if answer is None:
                     continue
                 if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
-                    before, ctx = ctx, fold(ctx, hook.name, answer, chain.separator)
-                    if chain.subject in answer._fields and (subject := ctx.subject) is not before.subject:
-                        rewrites += ((hook, subject),)
+                    old, ctx = ctx._fields, fold(ctx, hook.name, answer, chain.separator)
+                    if chain.subject in answer._fields and ctx._fields.get(chain.holder) is not old.get(chain.holder):
+                        rewrites += ((hook, ctx.subject),)
                     continue
-                lane = Handover(start, ctx, rows, unmet, rewrites, hook)
-                lane.stop_at(hook, match is None or matched, answer)
+                lane = Handover(start, ctx, rows, unmet, rewrites, hook).stop_at(hook, match is None or matched, answer)
                 break
             else:
-                if not rewrites and not chain.observers:
-                    return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
-                lane = Handover(start, ctx, rows, unmet, rewrites, is_done=True)
+                if rewrites or chain.observers:
+                    lane = Handover(start, ctx, rows, unmet, rewrites, is_done=True)
+                else:
+                    outcome = PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
         except BaseException as error:
             counting = interrupted[0].ended(error) if interrupted else error
             lane = Handover(start, ctx, rows, unmet, rewrites, hook).fail_at(hook, counting)
-    hook = None  # from here on, each call has a timer of its own
-    return await finish(chain, start, view, lane or Handover(start), sync=False)
+    if outcome is None:
+        hook = None  # from here on, each call has a timer of its own
+        outcome = await finish(chain, start, view, lane or Handover(start), sync=False)
+    if settled is None:
+        return outcome
+    settled.append(outcome)
+    return None
 
 
 async def finish(chain: Chain, start: HookContext, view: Hooks, lane: Handover, *, sync: bool) -> HookOutcome:
@@ -135,8 +143,8 @@ async def finish(chain: Chain, start: HookContext, view: Hooks, lane: Handover, 
 async def recheck(lane: Handover, *, sync: bool) -> Handover:
     """Ask the hooks that have not answered about exactly this subject, up to the first that has an opinion."""
     ctx, answered = lane.ctx, lane.answered
-    subject, again = ctx.subject, ctx.replace(rechecking=True)
-    lane.begin_walk()
+    subject, again = ctx.subject, ctx._with(rechecking=True)
+    lane.walk, lane.changed_by = 2, []
     hook = None
     try:
         for hook, call, match in lane.rows:

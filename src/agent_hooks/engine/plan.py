@@ -147,12 +147,13 @@ class Chain:
 
     ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
     none of them timed, and nobody watching, so the fast lane can run it; ``has_time_limits``: async ones in it have
-    limits. ``needs_call``: hooks fail without a tool call that they could judge.
+    limits. ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the field of the context
+    that holds the subject.
     """
 
     __slots__ = (
-        "deciders event has_time_limits is_plain is_watched needs_call observers policy rows rows_of_tools separator "
-        "shadows subject wrappers"
+        "deciders event has_time_limits holder is_plain is_watched needs_call observers policy rows rows_of_tools "
+        "separator shadows subject wrappers"
     ).split()
 
     def __init__(
@@ -161,6 +162,7 @@ class Chain:
         ordered = sorted(hooks, key=lambda hook: hook.order)
         self.event = event
         self.subject = event.subject
+        self.holder = "tool_call" if event.subject == "tool_args" else event.subject or ""
         self.policy = policy
         self.separator = policy.context_separator
         self.needs_call = event.matched_by == "tool" and event.closed is not None

@@ -149,10 +149,10 @@ class HookOutcome(Value):
     def proceed(**brings: Any) -> HookOutcome:
         """No objection. ``brings``: a new subject, state, context, messages, metadata or signal."""
         for name in brings:  # noqa: PLC0206 - `.items()` makes a pair of each, and a hook waits for this
-            if name in SUBJECTS:
+            if name not in KEPT_IN_PASSING:
+                if name not in SUBJECTS:
+                    return HookOutcome(**brings)
                 brings[name] = freeze(brings[name])
-            elif name not in KEPT_IN_PASSING:
-                return HookOutcome(**brings)
         new = new_value(HookOutcome)
         new._fields = brings
         return new

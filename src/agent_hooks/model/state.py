@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks.errors import SuspensionError
 
 from .tool_call import ErrorInfo, ToolCall, ToolExecution
-from .values import FrozenDict, Growing, Name, Value, freeze, joined, new_value
+from .values import FrozenDict, Growing, Name, Value, freeze, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -355,7 +355,7 @@ class AgentState(Value):
     def with_metadata(self, key: str, value: Any) -> AgentState:
         """Return a copy in which ``metadata[key]`` is ``value``."""
         fields = self._fields.copy()
-        fields["metadata"] = joined(fields.get("metadata", {}), {key: value})
+        fields["metadata"] = FrozenDict({**fields.get("metadata", {}), key: freeze(value)})
         new = new_value(AgentState)
         new._fields = fields
         return new
