@@ -44,6 +44,19 @@ if "SITE" in os.environ:
     site.addsitedir(os.environ["SITE"])  # as the start of Python, with its .pth files
 """
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
+# The metadata of plugins that are installed where the tests run, as in a developer's environment.
+PLUGINS = [
+    file.parent.name
+    for folder in getsitepackages()
+    for file in Path(folder).glob("*.dist-info/entry_points.txt")
+    if "[agent_hooks]" in file.read_text()
+]
+if PLUGINS:  # no command here shall find them
+    SCRIPT = f"""\
+import os
+everything = os.listdir
+os.listdir = lambda path=".": [name for name in everything(path) if name not in {PLUGINS}]
+{SCRIPT}"""
 
 
 class Command:

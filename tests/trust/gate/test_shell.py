@@ -787,7 +787,7 @@ pip install -U 'agent-hooks-core[cli]'
 pip show agent-hooks-core && pip list | grep agent-hooks
 pip download agent-hooks-guards
 uv add agent-hooks-guards
-uv pip install -e plugins/agent-hooks-guards
+uv pip install -e plugins/a-plugin-of-mine
 pipx install agent-hooks-core
 python -m pip install agent-hooks-guards
 poetry add agent-hooks-guards
