@@ -24,25 +24,20 @@ def broken(command):
     return {verdict.rule.id for verdict in judge(analyse(command, PLACE), INDEX, PLACE)}
 
 
-def examples(kind):
-    return [
-        pytest.param(rule.id, command, id=f"{rule.id}: {command[:60]!r}")
-        for _, rule in RULES
-        for command in getattr(rule, kind)
-    ]
+each_rule = pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for _, rule in RULES])
 
 
-@pytest.mark.parametrize(("rule", "command"), examples("stops"))
-def test_rule_stops(rule, command):
-    assert rule in broken(command)
+@each_rule
+def test_rule_stops(rule):
+    assert [command for command in rule.stops if rule.id not in broken(command)] == []
 
 
-@pytest.mark.parametrize(("rule", "command"), examples("leaves"))
-def test_rule_leaves(rule, command):
-    assert rule not in broken(command)
+@each_rule
+def test_rule_leaves(rule):
+    assert [command for command in rule.leaves if rule.id in broken(command)] == []
 
 
-@pytest.mark.parametrize("rule", [pytest.param(rule, id=rule.id) for _, rule in RULES])
+@each_rule
 def test_rule_has_examples_of_both_kinds(rule):
     assert len(set(rule.stops)) >= 4
     assert len(set(rule.leaves)) >= 3
@@ -83,11 +78,11 @@ def test_no_two_rules_say_the_same():
 TEXTS = sorted({match.text for family in own_families() for rule in family.rules for match in rule.match if match.text})
 
 
-@pytest.mark.parametrize("text", ["x", "-", " ", "[", "a.b(", "result_1 = compute(value, 'text')  # a comment\n"])
 @pytest.mark.parametrize("expression", TEXTS)
-def test_no_expression_takes_long_for_a_long_text(expression, text):
-    long = text * (100_000 // len(text))
-    begun = time.process_time()
-    re.search(expression, long)
-    # A bound and not a measure of speed: what retries at every position takes minutes.
-    assert time.process_time() - begun < 10
+def test_no_expression_takes_long_for_a_long_text(expression):
+    for text in ("x", "-", " ", "[", "a.b(", "result_1 = compute(value, 'text')  # a comment\n"):
+        long = text * (100_000 // len(text))
+        begun = time.process_time()
+        re.search(expression, long)
+        # A bound and not a measure of speed: what retries at every position takes minutes.
+        assert time.process_time() - begun < 10, text
