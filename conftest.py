@@ -1,12 +1,20 @@
 """What every test of this repository shares, those of the plugins included."""
 
 import gc
+import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no reason for a test to fail, so nothing here is measured by the clock.
 settings.register_profile("agent_hooks", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("agent_hooks")
+
+
+@pytest.hookimpl(optionalhook=True)  # of pytest-xdist
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are processors: many tests wait for a process or a deadline."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
 
 
 def pytest_collection_finish() -> None:
