@@ -6,17 +6,20 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from site import getsitepackages
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 import agent_hooks
+from agent_hooks.cli.quick import options_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from projects import Project
+    from residents import Residents
 
 # What pip writes for a console script, with the environment and the account's home beside the script's folder.
 SCRIPT = """\
@@ -25,6 +28,11 @@ folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 site.PREFIXES.append(folder)
 home = os.path.join(folder, "home")
 pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "/bin/sh"))
+if "PATIENT" in os.environ:  # else a busy machine sends it away from the resident process, to decide by itself
+    import agent_hooks_core
+    agent_hooks_core.load_package()
+    import agent_hooks.cli.resident
+    agent_hooks.cli.resident.TAKEN_SECONDS = 30.0
 from agent_hooks_core import main
 sys.exit(main())
 """
@@ -67,6 +75,8 @@ class Command:
 
     # Whether another event of the same folder comes first each time, so that there is a plan: `pytest --plans`.
     plans_first = False
+    # What answers the events first: `pytest --resident`.
+    residents: Residents | None = None
 
     def __init__(self, folder: Path, *, planning: bool = False) -> None:
         self.folder = folder
@@ -133,9 +143,14 @@ class Command:
                 self(*arguments, *limit, stdin=first, env=env, cwd=cwd, program=program, seconds=seconds)
             finally:
                 Command.plans_first = True
+        words = [*program, *arguments] if program else self.arguments(*arguments)
+        with self._resident(words, env or {}):
+            return self._run(words, given, env or {}, cwd, seconds)
+
+    def _run(self, words: list[str], given: bytes | int, env: dict[str, str], cwd: Path | None, seconds: float) -> Done:
         process = subprocess.run(
-            [*program, *arguments] if program else self.arguments(*arguments),
-            env={**self.environment, **(env or {})},
+            words,
+            env={**self.environment, **env},
             cwd=cwd or self.folder,
             input=given if isinstance(given, bytes) else None,
             stdin=given if isinstance(given, int) else None,
@@ -144,6 +159,19 @@ class Command:
             check=False,
         )
         return Done(process)
+
+    @contextmanager
+    def _resident(self, words: list[str], env: dict[str, str]) -> Iterator[None]:
+        """Let a resident process answer in this block, if `pytest --resident` wants it and ``words`` ask for it."""
+        at = words.index("run") if self.residents is not None and "run" in words else 0
+        try:
+            options_of(words[at + 1 :])
+        except (ValueError, StopIteration):  # the command refuses them, or decides by itself
+            at = 0
+        if self.residents is not None and at:
+            yield from self.residents.ask(self, words[:at], env)
+        else:
+            yield
 
     def answer(self, agent: str, payload: dict[str, Any], *arguments: str, **options: Any) -> Done:
         """What ``agent-hooks run`` answers to ``payload``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,7 @@ from agent_hooks.model import events
 from agent_hooks.system.by_hand import AGENTS
 from commands import Command
 from engine import Engine
+from residents import Residents
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,16 +20,25 @@ if TYPE_CHECKING:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--plans", action="store_true", help="answer the events of commands from a compiled plan")
+    parser.addoption("--resident", action="store_true", help="answer the events of commands from a resident process")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     Command.plans_first = config.getoption("--plans")
+    Command.residents = Residents() if config.getoption("--resident") else None
+    config.addinivalue_line("markers", "not_resident(why): does not hold for a resident process, by its nature")
     # A shell leaves them ignored in a background job, and the processes of the tests would inherit that.
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if config.getoption("--resident") and (marker := item.get_closest_marker("not_resident")):
+            item.add_marker(pytest.mark.skip(*marker.args))
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +51,33 @@ def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyt
     for variable in os.environ:
         if variable in AGENTS or variable.endswith("_API_KEY"):
             monkeypatch.delenv(variable)
+
+
+@pytest.fixture(autouse=True)
+def _residents() -> Iterator[None]:
+    """End the resident processes of a test, which must have answered its events."""
+    yield
+    if Command.residents is not None:
+        assert Command.residents.end() == []
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Collect what became of the events of a worker of pytest-xdist."""
+    if Command.residents is not None:
+        Command.residents.events.update(node.workeroutput.get("events", {}))
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if Command.residents is not None and hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["events"] = dict(Command.residents.events)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if Command.residents is not None:
+        terminalreporter.section("events of the resident process")
+        for what, times in Command.residents.events.most_common():
+            terminalreporter.write_line(f"{times:6} {what}")
 
 
 @pytest.fixture(params=["plain", "async"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -24,6 +23,7 @@ from agent_hooks.system import sockets
 from agent_hooks.system.sockets import BrokenFrameError, address_of, open_folder, pack, size_of, unpack
 from commands import PACKAGES, SCRIPT, Command, Done
 from projects import Project, denying, toml
+from residents import Resident
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,14 +34,6 @@ pytestmark = [
 ]
 
 AGENTS = ["claude-code", "codex"]
-# A busy machine may need longer than 50 ms to take a request, which only sends the client away to decide by itself.
-PATIENT = """\
-import agent_hooks_core
-agent_hooks_core.load_package()
-import agent_hooks.cli.resident
-agent_hooks.cli.resident.TAKEN_SECONDS = 30.0
-from agent_hooks_core import main
-"""
 # Prints where the socket is.
 NAME = """\
 from agent_hooks_core import FOLDER
@@ -66,47 +58,6 @@ RULES = """
     def user_input(prompt):
         return HookOutcome.update(context=prompt.upper())
 """
-
-
-class Resident:
-    """The resident process of a command's home and environment."""
-
-    def __init__(self, command: Command, *arguments: str) -> None:
-        self.command = command
-        command.script.write_text(SCRIPT.replace("from agent_hooks_core import main\n", PATIENT))
-        self.process = subprocess.Popen(
-            command.arguments("serve", *arguments),
-            env=command.environment,
-            cwd=command.folder,
-            stdin=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert self.process.stderr is not None
-        self.first_line = self.process.stderr.readline()
-
-    def status(self) -> Done:
-        return self.command("serve", "--status")
-
-    @property
-    def answered(self) -> int:
-        """How many events it has answered."""
-        return int(re.findall(r"answered (\d+)", self.status().stdout)[0])
-
-    def wait(self) -> str:
-        """Wait for its end and return the rest of what it says."""
-        assert self.process.stderr is not None
-        with self.process.stderr:
-            rest = self.process.stderr.read()
-        assert self.process.wait(30) == 0
-        return rest
-
-    def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.wait()
-        assert self.process.stderr is not None
-        self.process.stderr.close()
 
 
 @pytest.fixture
@@ -331,7 +282,7 @@ def test_other_variables_of_the_interpreter_are_not_mixed(command, payload, tmp_
     done = command.answer("claude-code", event, env={"PYTHONPATH": f"{command.environment['PYTHONPATH']}:{tmp_path}"})
     assert done.why == "not here"
     assert running.answered == 0
-    assert "declined 1" in running.status().stdout
+    assert "declined 1" in command("serve", "--status").stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system says who is in a sandbox")
@@ -343,7 +294,7 @@ def test_it_does_not_answer_for_a_process_in_a_sandbox(command, payload, serve):
     done = command.answer("claude-code", bash(payload, "claude-code", "deny"), program=program)
     assert done.why == "not here"
     assert running.answered == 0
-    assert "a sandbox" in running.status().stdout
+    assert "a sandbox" in command("serve", "--status").stdout
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the worker in /proc")
@@ -534,7 +485,7 @@ def test_it_says_whether_it_runs_and_leaves_when_asked(command, serve):
     before = command("serve", "--status")
     assert (before.exit_code, before.stdout.split(":")[0]) == (1, "No resident process runs here")
     running = serve()
-    assert f"process {running.process.pid}" in running.status().stdout
+    assert f"process {running.process.pid}" in command("serve", "--status").stdout
     assert f"process {running.process.pid}" in command("doctor").stdout
     second = command("serve")
     assert (second.exit_code, "already running" in second.stderr) == (1, True)

@@ -136,7 +136,7 @@ def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, payload, age
             {hang}
     """)
     started = monotonic()
-    done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "1")
+    done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "2")
     assert done.denies
     assert "the hook house.before_tool_use" in done.stderr.lower()
     assert "longer timeout" in done.stderr
@@ -438,6 +438,7 @@ def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, paylo
     assert (process.returncode, stderr.splitlines()[0]) == (2, b"not here")
 
 
+@pytest.mark.not_resident("it has imported more, once for all events")
 def test_only_what_the_call_needs_is_imported(command, payload):
     command.install("""
         import sys
@@ -452,6 +453,7 @@ def test_only_what_the_call_needs_is_imported(command, payload):
     assert done.why.strip() == "imported:"
 
 
+@pytest.mark.not_resident("it has imported more, once for all events")
 def test_a_call_loads_at_most_95_modules_of_ours_without_a_plan(command, payload):
     command.install("""
         import sys
@@ -517,6 +519,7 @@ def test_commands_of_hooks_die_with_a_command_that_is_killed(command, payload, p
 # -- without fork ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.not_resident("there is none without fork")
 @pytest.mark.parametrize(
     ("hook", "expected"),
     [

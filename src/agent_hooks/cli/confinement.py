@@ -1,4 +1,4 @@
-"""The sandbox and the container that a process is in, as far as the system tells.
+"""The sandbox and the container that a process is in, and its limits, as far as the system tells.
 
 A process outside a sandbox must not run hooks for one inside: the environment of the event comes from the sandbox, and
 decides which programs the commands of hooks are.
@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    # The niceness, and by number the soft and the hard limit of each resource.
+    Limits = tuple[int, dict[int, tuple[int, int]]]
 
 _NAMESPACES = ("mnt", "pid", "user", "net", "ipc", "uts", "cgroup")
-_FACTS = (b"NoNewPrivs:", b"Seccomp:", b"Seccomp_filters:", b"CapEff:", b"CapBnd:")
+_FACTS = (b"NoNewPrivs:", b"Seccomp:", b"Seccomp_filters:", b"Cap", b"Uid:", b"Gid:", b"Groups:")
 # What a sandbox without a namespace or a filter of its own, such as Landlock, sets for each process in it.
 _SANDBOXED = b"NoNewPrivs:\t1"
 
@@ -18,8 +24,9 @@ _SANDBOXED = b"NoNewPrivs:\t1"
 def confinement_of(pid: int) -> tuple[object, ...] | None:
     """Return what differs between processes in different sandboxes or containers.
 
-    On Linux: the root folder, the namespaces, and whether system calls are filtered. Elsewhere always the same. None if
-    the system does not say, or the process may be in a sandbox of which it says no more: such processes are not alike.
+    On Linux: the root folder, the namespaces, the profile of AppArmor or SELinux, the groups, the capabilities, and
+    whether system calls are filtered. Elsewhere always the same. None if the system does not say, or the process may be
+    in a sandbox of which it says no more: such processes are not alike.
     """
     if sys.platform != "linux":
         return ()
@@ -29,4 +36,55 @@ def confinement_of(pid: int) -> tuple[object, ...] | None:
             facts = [line for line in file.read().splitlines() if line.startswith(_FACTS)]
     except OSError:
         return None
-    return None if _SANDBOXED in facts else (*links, *facts)
+    return None if _SANDBOXED in facts else (*links, *facts, _profile_of(pid))
+
+
+def _profile_of(pid: int) -> bytes:
+    """Return the profile of a security module that confines a process, empty without one."""
+    try:
+        with open(f"/proc/{pid}/attr/current", "rb") as file:
+            return file.read()
+    except OSError:  # no such module
+        return b""
+
+
+def limits_of(pid: int) -> Limits | None:
+    """Return the limits of a process, None where the system does not tell those of another. Raises ``OSError``."""
+    kinds = _kinds()
+    if kinds is None:
+        return None
+    from resource import prlimit
+
+    return os.getpriority(os.PRIO_PROCESS, pid), {kind: prlimit(pid, kind) for kind in kinds}
+
+
+def take_over(limits: Limits | None) -> None:
+    """Give this process the limits of another, where they are lower than its own hard ones; nobody can raise those.
+    Raises ``OSError``, ``ValueError``.
+    """
+    if limits is None:
+        return
+    import resource
+
+    niceness, of_kind = limits
+    os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
+    for kind, (soft, hard) in of_kind.items():
+        own = resource.getrlimit(kind)
+        wanted = (_lower(soft, own[1]), _lower(hard, own[1]))
+        if wanted != own:
+            resource.setrlimit(kind, wanted)
+
+
+@cache
+def _kinds() -> tuple[int, ...] | None:
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    if not hasattr(resource, "prlimit"):
+        return None
+    return tuple(sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")}))
+
+
+def _lower(limit: int, other: int) -> int:
+    return limit if other < 0 or 0 <= limit < other else other  # -1: no limit

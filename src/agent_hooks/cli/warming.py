@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from contextlib import suppress
 from importlib import import_module
 from os import stat
 
 from agent_hooks.engine.installed import found_points
 from agent_hooks.engine.manager import HookManager
+from agent_hooks.errors import AgentHooksError
 from agent_hooks.sources.kept import OURS
+from agent_hooks.sources.planning import metadata_files
 from agent_hooks.sources.plugin_settings import restore_tables
 from agent_hooks.wire import HOSTS
 
@@ -34,7 +37,9 @@ def warm() -> LoadedFiles:
     """Import the modules that our own plugins import at a rehearsal, and return the files that are loaded then.
 
     The rehearsal takes place in a process of its own, and without settings: nothing is counted or written to a trail.
+    Raises ``AgentHooksError`` if a file changes meanwhile.
     """
+    began_ns = time.time_ns() - time.process_time_ns()
     answers, answers_in = os.pipe()
     child = os.fork()
     if child == 0:
@@ -55,7 +60,10 @@ def warm() -> LoadedFiles:
         with suppress(Exception):
             import_module(name)
     found_points()
-    return LoadedFiles(frozenset(sys.modules))
+    files = LoadedFiles(frozenset(sys.modules), _path_folders())
+    if changed := files.changed_since(began_ns):
+        raise AgentHooksError(f"{changed} has changed at this moment: start it again.")
+    return files
 
 
 def _rehearse() -> None:
@@ -75,9 +83,12 @@ _MISSING = (0, 0, 0)
 
 
 class LoadedFiles:
-    """The files of loaded modules, except Python's own, and those beside them that are no modules: tables of rules."""
+    """The files of loaded modules, except Python's own, and those beside them that are no modules: tables of rules.
 
-    def __init__(self, names: frozenset[str]) -> None:
+    ``folders``: of the import path, in which the files count that put other folders on it or tell what is installed.
+    """
+
+    def __init__(self, names: frozenset[str], folders: Iterable[str] = ()) -> None:
         self.names = names
         modules: Iterable[str | None] = (
             getattr(sys.modules[name], "__file__", None) for name in names if name in sys.modules
@@ -85,31 +96,43 @@ class LoadedFiles:
         base = os.path.join(os.path.dirname(os.__file__), "")
         site = os.path.join(base, "site-packages", "")
         paths = {path for path in modules if path and (not path.startswith(base) or path.startswith(site))}
-        folders = {os.path.dirname(path) for path in paths if os.path.dirname(path) not in sys.path}
-        for folder in folders:
+        beside = {os.path.dirname(path) for path in paths if os.path.dirname(path) not in sys.path}
+        for folder in beside:
             with suppress(OSError), os.scandir(folder) as entries:
                 paths |= {entry.path for entry in entries if entry.name.endswith((".toml", ".marshal"))}
         self._stamps: dict[str, tuple[int, int, int]] = {path: _stamp(path) for path in sorted(paths)}
+        self._folders = {folder: (_stamp(folder), _metadata(folder)) for folder in folders}
 
-        self._folders = {folder: (_stamp(folder), _path_files(folder)) for folder in _path_folders()}
+    def changed_since(self, began_ns: int) -> str:
+        """Return the path of a file that has changed at this time or later: another state of it may be loaded."""
+        stamps = (self._stamps, *(files for _, files in self._folders.values()))
+        found = (path for each in stamps for path, (*_, changed_ns) in each.items() if changed_ns >= began_ns)
+        return next(found, "")
 
     def changed(self) -> str:
         """Return the path of a file that has changed since, an empty string for none."""
         for folder, (stamp, files) in self._folders.items():
             if (now := _stamp(folder)) != stamp:
-                if _path_files(folder) != files:
+                found = _metadata(folder)
+                if _path_files(found) != _path_files(files):
                     return folder
-                self._folders[folder] = (now, files)
-        for path, stamp in self._stamps.items():  # at every event, so nothing is called but the system
-            try:
-                status = stat(path)
-            except OSError:
-                if stamp != _MISSING:
-                    return path
-                continue
-            if (status.st_ino, status.st_size, status.st_ctime_ns) != stamp:
+                self._folders[folder] = (now, found)  # what comes and goes there is noticed by each worker
+            elif (path := _first_changed(files)) is not None:
                 return path
-        return ""
+        return _first_changed(self._stamps) or ""
+
+
+def _first_changed(stamps: dict[str, tuple[int, int, int]]) -> str | None:
+    for path, stamp in stamps.items():  # at every event, so nothing is called but the system
+        try:
+            status = stat(path)
+        except OSError:
+            if stamp != _MISSING:
+                return path
+            continue
+        if (status.st_ino, status.st_size, status.st_ctime_ns) != stamp:
+            return path
+    return None
 
 
 def _path_folders() -> set[str]:
@@ -119,13 +142,13 @@ def _path_folders() -> set[str]:
     return {*map(os.path.abspath, sys.path), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])}
 
 
-def _path_files(folder: str) -> tuple[object, ...] | None:
-    """Return the names and stamps of the files in a folder that put others on the path; None without such a folder."""
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".pth"))
-    except OSError:
-        return None
-    return tuple((name, _stamp(os.path.join(folder, name))) for name in names)
+def _metadata(folder: str) -> dict[str, tuple[int, int, int]]:
+    return {path: _stamp(path) for path in metadata_files(folder)}
+
+
+def _path_files(files: dict[str, tuple[int, int, int]]) -> dict[str, tuple[int, int, int]]:
+    """Return those of the files that put other folders on the path."""
+    return {path: stamp for path, stamp in files.items() if path.endswith(".pth")}
 
 
 def _stamp(path: str) -> tuple[int, int, int]:

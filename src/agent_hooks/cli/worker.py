@@ -26,6 +26,7 @@ from agent_hooks.wire import get_host
 from agent_hooks.wire.answer import without_controls
 
 from .asking import Event, asks_host, loader_for, written
+from .confinement import take_over
 from .host_hooks import LIMITS, add_host_hooks
 from .quick import Start, options_of
 from .resident import ANSWERED, DECLINED
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.wire import Answer, Host
+
+    from .confinement import Limits
 
 _MOST_SECONDS = 1_000_000.0
 # The share of the remaining time that is kept for the client, which decides if there is no answer, and its maximum in
@@ -81,7 +84,8 @@ class Request:
         self.seconds = self.wait - min(_MOST_FOR_RETURNING, self.wait / _SHARE_FOR_RETURNING)
         if not 0 < self.seconds < _MOST_SECONDS:
             raise ValueError("there is no time for the event")
-        self.place = (variables, self.cwd, umask, options.get("--config-dir"))
+        self.config_dir = options.get("--config-dir", "")
+        self.place = (variables, self.cwd, umask, self.config_dir)
 
 
 class Worker:
@@ -151,7 +155,7 @@ class Worker:
         return ANSWERED, answer.stdout.encode("utf-8", "backslashreplace"), stderr, b"%d" % answer.exit_code
 
     def _enter(self, request: Request) -> None:
-        """Take over the client's environment, folder and umask."""
+        """Take over the client's environment, folders and umask. Raises ``OSError``, ``SettingsError``."""
         if os.environb != request.environment:
             os.environb.clear()
             os.environb.update(request.environment)
@@ -159,7 +163,7 @@ class Worker:
         os.chdir(request.cwd)
         os.umask(request.umask)
         sys.path[:] = self._path
-        folders.choose_config_dir("")
+        folders.choose_config_dir(request.config_dir)
         listen_no_more()
 
     def _isolate(
@@ -241,14 +245,15 @@ def _is_ours(hooks: Hooks, manager: HookManager, event: HookEvent) -> bool:
     )
 
 
-def start(channel: socket, kept_open: tuple[int, ...], files: LoadedFiles) -> NoReturn:
-    """Be a worker: the child of a fork. ``kept_open``: descriptors of the resident process to close. ``files``: those
-    that the resident process has loaded, and looks at itself.
+def start(channel: socket, kept_open: tuple[int, ...], limits: Limits | None, files: LoadedFiles) -> NoReturn:
+    """Be a worker: the child of a fork. ``kept_open``: descriptors of the resident process to close. ``limits``: those
+    of the client. ``files``: those that the resident process has loaded, and looks at itself.
     """
     try:
         os.setpgid(0, 0)
         for descriptor in kept_open:
             os.close(descriptor)
+        take_over(limits)
         gc.freeze()
         gc.enable()
         gc.set_threshold(50_000)

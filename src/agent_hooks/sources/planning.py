@@ -51,7 +51,7 @@ def make_plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings:
 
 def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: bool) -> dict[str, Any]:
     for folder in search_path():
-        _note_metadata(folder)
+        stamps.note("file", folder, *metadata_files(folder))
     loader = HookConfigLoader(folders, near=folders, claude_settings=claude_settings)
     manager = loader.load()
     rows = rows_of(loader, loaded)
@@ -130,26 +130,25 @@ def _reference(hook: Hook, manager: HookManager) -> tuple[Any, ...]:
     return ("function", plugin.__name__, names[0], path)
 
 
-def _note_metadata(folder: str) -> None:
-    """Note a folder of the import path, and what says there which plugins are installed."""
-    stamps.note("file", folder)
+def metadata_files(folder: str) -> Iterator[str]:
+    """Yield the files that say which folders follow one of the import path, and which plugins are installed in it."""
     try:
         names = [name for name in os.listdir(folder) if name.endswith(_METADATA)]
     except OSError:
         return
     for path in (os.path.join(folder, name) for name in names):
         if path.endswith(".pth"):
-            stamps.note("file", path)
+            yield path
             continue
         points = os.path.join(path, "entry_points.txt")
-        stamps.note("file", path if os.path.isfile(path) else points)
+        yield path if os.path.isfile(path) else points
         try:
             with open(points, "rb") as file:
                 is_plugin = b"agent_hooks" in file.read()
         except OSError:
             continue
         if is_plugin:
-            stamps.note("file", path, os.path.join(path, "METADATA"), os.path.join(path, "PKG-INFO"))
+            yield from (path, os.path.join(path, "METADATA"), os.path.join(path, "PKG-INFO"))
 
 
 def _imported() -> Iterator[str]:
