@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from functools import cache
 from pathlib import Path
 
 PLUGINS = Path(__file__).resolve().parent.parent / "plugins"
@@ -24,6 +25,7 @@ def pip(*args: str) -> None:
     subprocess.run([sys.executable, "-m", "pip", "--quiet", *args], check=True)
 
 
+@cache  # another plugin may need it too
 def build(plugin: Path, into: Path) -> str:
     """Build the wheel of the plugin in the folder ``plugin`` and return its path."""
     target = into / plugin.name
