@@ -15,12 +15,10 @@ from .dispatch import Dispatch, Handover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from agent_hooks.model.context import HookContext
 
-    from .calling import TimeLimit
     from .dispatch import Rewrites
     from .hooks import Hooks
     from .plan import Chain, Hook
@@ -64,26 +62,20 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
 
 async def run_timed(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     """Do as ``run_async`` where async hooks have time limits: no timer before one of them first waits."""
-    interrupted: list[TimeLimit] = []
-    settled: list[HookOutcome] = []
-    lane = run_async(chain, start, view, interrupted, settled)
+    shared: list[Any] = []
+    lane = run_async(chain, start, view, shared)
     for waiting_for in lane.__await__():  # unlike `send`, it makes no exception where the lane ends
-        await Rest(lane, waiting_for, LaneTimer(lane, interrupted))
+        await Rest(lane, waiting_for, LaneTimer(lane, shared))
         break
-    return settled[0]
+    outcome: HookOutcome = shared[-1]
+    return outcome
 
 
-async def run_async(
-    chain: Chain,
-    start: HookContext,
-    view: Hooks,
-    interrupted: Sequence[TimeLimit] = (),
-    settled: list[Any] | None = None,
-) -> Any:
+async def run_async(chain: Chain, start: HookContext, view: Hooks, shared: list[Any] | None = None) -> Any:
     """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task.
 
-    ``interrupted`` holds the time limit of a hook that was thrown an error while it waited. ``settled``, if given,
-    gets the outcome, which is not returned then: nobody but an ``await`` takes it without an exception.
+    ``shared`` holds the time limit of a hook that was thrown an error while it waited, and last the outcome, which is
+    not returned then: only an ``await`` takes it without an exception.
     """
     outcome = lane = hook = None
     fields = start._fields
@@ -103,8 +95,8 @@ async def run_async(
                 answer = call(ctx)
                 if hook.is_async:
                     answer = await answer
-                    if interrupted:
-                        interrupted[0].check_answer()
+                    if shared:
+                        shared[0].check_answer()
                 if answer is None:
                     continue
                 if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
@@ -120,14 +112,14 @@ async def run_async(
                 else:
                     outcome = PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
         except BaseException as error:
-            counting = interrupted[0].ended(error) if interrupted else error
+            counting = shared[0].ended(error) if shared else error
             lane = Handover(start, ctx, rows, unmet, rewrites, hook).fail_at(hook, counting)
     if outcome is None:
         hook = None  # from here on, each call has a timer of its own
         outcome = await finish(chain, start, view, lane or Handover(start), sync=False)
-    if settled is None:
+    if shared is None:
         return outcome
-    settled.append(outcome)
+    shared.append(outcome)
     return None
 
 
