@@ -32,7 +32,12 @@ class Resident:
     """
 
     def __init__(
-        self, command: Command, *arguments: str, program: Sequence[str] = (), env: Mapping[str, str] | None = None
+        self,
+        command: Command,
+        *arguments: str,
+        program: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        stdin: int = subprocess.DEVNULL,
     ) -> None:
         command.environment.update(PATIENT)
         self.command = command
@@ -40,7 +45,7 @@ class Resident:
             [*(program or command.arguments()), "serve", *arguments],
             env={**command.environment, **(env or {})},
             cwd=command.folder,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stderr=subprocess.PIPE,
             text=True,
         )
@@ -53,15 +58,20 @@ class Resident:
         (lock,) = (self.command.home / ".local" / "state" / "agent-hooks" / "serve").glob("*.lock")
         return lock
 
+    def connect(self) -> socket.socket:
+        """Return a connection to it."""
+        folder = str(self._lock.parent)
+        descriptor = open_folder(folder)
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(30)
+        connection.connect(address_of(descriptor, folder, self._lock.stem))
+        os.close(descriptor)
+        return connection
+
     @property
     def counts(self) -> tuple[int, int, str]:
         """How many events it has answered and declined, and why it declined the last one."""
-        folder = str(self._lock.parent)
-        descriptor = open_folder(folder)
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(30)
-            connection.connect(address_of(descriptor, folder, self._lock.stem))
-            os.close(descriptor)
+        with self.connect() as connection:
             connection.sendall(pack(STATUS, b""))
             received = bytearray()
             head = len(TAKEN) + LENGTH

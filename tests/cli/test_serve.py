@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks.cli import resident
+from agent_hooks.cli.warming import LoadedFiles
 from agent_hooks.system import sockets
 from agent_hooks.system.sockets import BrokenFrameError, address_of, open_folder, pack, size_of, unpack
 from commands import PACKAGES, SCRIPT, Command, Done
@@ -65,13 +66,21 @@ def serve(command: Command) -> Iterator[Callable[..., Resident]]:
     """Start resident processes that end with the test."""
     started: list[Resident] = []
 
-    def start(*arguments: str, of: Command = command) -> Resident:
-        started.append(Resident(of, *arguments))
+    def start(*arguments: str, of: Command = command, **options: Any) -> Resident:
+        started.append(Resident(of, *arguments, **options))
         return started[-1]
 
     yield start
     for each in started:
         each.end()
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Resident]:
+    """A resident process that no test asks about an event that it answers."""
+    running = Resident(Command(tmp_path_factory.mktemp("patient")))
+    yield running
+    running.end()
 
 
 def bash(payload: Any, agent: str, command: str, **changes: Any) -> dict[str, Any]:
@@ -161,6 +170,27 @@ def test_a_wrong_payload_is_refused(command, serve):
     assert shown(done) == shown(without)
 
 
+def test_one_that_was_started_from_a_terminal_answers(command, payload, serve):
+    command.install(RULES)
+    above, below = os.openpty()
+    running = serve(stdin=below)
+    os.close(below)
+    assert command.answer("claude-code", bash(payload, "claude-code", "deny")).why == "not here"
+    assert running.answered == 1
+    os.close(above)
+
+
+def test_a_number_in_place_of_a_truth_value_is_a_change(command, payload, serve):
+    running = serve()
+    event = bash(payload, "claude-code", "ls")
+    for value, denies in (("true", False), ("1", True), ("true", False)):
+        command.configure(f"[policy]\nallow_shell = {value}\n")
+        done = command.answer("claude-code", event)
+        assert shown(done) == shown(command.answer("claude-code", event, "--no-plan"))
+        assert done.denies == denies
+    assert running.answered == 3
+
+
 # -- isolation ---------------------------------------------------------------------------------------------------------
 
 
@@ -208,6 +238,67 @@ def test_a_hook_that_ends_or_hangs_its_process_costs_only_its_event(command, pay
     assert reason in spoilt.stderr
     assert command.answer("claude-code", bash(payload, "claude-code", "ls")).exit_code == 0
     assert running.process.poll() is None
+
+
+def test_what_a_hook_does_to_its_process_holds_for_one_event(command, payload, serve):
+    command.install("""
+        import builtins, gc, locale, os, signal, sys, warnings
+
+        def state():
+            handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD)]
+            mask, umask = signal.pthread_sigmask(signal.SIG_BLOCK, ()), os.umask(0)
+            os.umask(umask)
+            files = sorted(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else []
+            facts = [os.getcwd(), umask, sys.path, os.environ.get("SPOILT"), handlers, mask, len(vars(builtins))]
+            return repr([*facts, locale.setlocale(locale.LC_ALL), sys.getrecursionlimit(), gc.isenabled(), files])
+
+        @hookimpl
+        def before_tool_use(tool_call):
+            found = state()
+            if tool_call.command == "spoil":
+                os.chdir("/")
+                os.umask(0)
+                os.environ["SPOILT"] = "yes"
+                sys.path.clear()
+                for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGCHLD):
+                    signal.signal(number, signal.SIG_IGN)
+                signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+                locale.setlocale(locale.LC_ALL, "C")
+                sys.setrecursionlimit(5000)
+                builtins.spoilt = builtins.open = None
+                HookOutcome.deny = None
+                if os.fork() == 0:
+                    os.setsid()
+                os.closerange(3, 256)
+                os._exit(0)
+            return HookOutcome.deny(found)
+    """)
+    running = serve()
+    events = [bash(payload, "claude-code", text) for text in ("ls", "spoil", "ls")]
+    first, spoilt, last = (command.answer("claude-code", event) for event in events)
+    assert spoilt.denies
+    assert first.why == last.why
+    assert first.why.startswith("['/")
+    assert running.counts[1] == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the worker in /proc")
+def test_a_worker_keeps_no_descriptor_and_no_process_of_its_events(command, payload, serve):
+    command.install(RULES)
+    server = serve().process.pid
+    held = []
+    for text in ("deny", "ask", "deny", "allow"):
+        command.answer("claude-code", bash(payload, "claude-code", text))
+        (worker,) = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        held.append(sorted(os.listdir(f"/proc/{worker}/fd")))
+    assert held == held[:1] * 4
+    children = Path(f"/proc/{worker}/task/{worker}/children")
+
+    def has_few() -> bool:
+        command.answer("claude-code", bash(payload, "claude-code", "deny"))
+        return len(children.read_text().split()) <= 2  # those of the last event may not have ended yet
+
+    assert is_over(has_few)
 
 
 def test_what_a_hook_prints_does_not_reach_the_host(command, payload, serve):
@@ -285,16 +376,68 @@ def test_other_variables_of_the_interpreter_are_not_mixed(command, payload, tmp_
     assert "declined 1" in command("serve", "--status").stdout
 
 
+# Programs that run their arguments where the resident process is not.
+NO_NEW_PRIVILEGES = (
+    "import ctypes, os, sys; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
+)
+LANDLOCK = """
+import ctypes, os, sys
+call = ctypes.CDLL(None, use_errno=True)
+ruleset = call.syscall(444, (ctypes.c_uint64 * 1)(1 << 12), 8, 0)  # no block devices may be made
+call.prctl(38, 1, 0, 0, 0)
+if ruleset < 0 or call.syscall(446, ruleset, 0):
+    sys.exit(77)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+NAMESPACE = """
+import ctypes, os, sys
+if ctypes.CDLL(None).unshare(0x04000000):  # of host names
+    sys.exit(77)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+LIMITED = """
+import os, resource, sys
+resource.setrlimit(resource.RLIMIT_NOFILE, (100, 200))
+os.nice(3)
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system says who is in a sandbox")
-def test_it_does_not_answer_for_a_process_in_a_sandbox(command, payload, serve):
+@pytest.mark.parametrize(
+    "sandbox", [NO_NEW_PRIVILEGES, LANDLOCK, NAMESPACE], ids=["privileges", "landlock", "namespace"]
+)
+def test_it_does_not_answer_for_a_process_in_a_sandbox(command, payload, serve, sandbox):
+    if subprocess.run([sys.executable, "-c", sandbox, "/bin/true"], check=False).returncode == 77:
+        pytest.skip("this system lets nobody into such a sandbox")
     command.install(RULES)
     running = serve()
-    confined = "import ctypes, os, sys; ctypes.CDLL(None).prctl(38, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
-    program = [sys.executable, "-c", confined, *command.arguments()]
+    program = [sys.executable, "-c", sandbox, *command.arguments()]
     done = command.answer("claude-code", bash(payload, "claude-code", "deny"), program=program)
     assert done.why == "not here"
-    assert running.answered == 0
-    assert "a sandbox" in command("serve", "--status").stdout
+    status = command("serve", "--status", program=program)
+    assert (status.exit_code, "not for this sandbox" in status.stdout) == (1, True)
+    assert command("serve", "--stop", program=program).exit_code == 1
+    assert running.counts[:2] == (0, 2)  # the event, and the request to stop
+    assert "a sandbox" in running.counts[2]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system tells the limits of another process")
+def test_the_limits_and_the_niceness_of_the_client_hold_for_its_hooks(command, payload, serve):
+    command.install("""
+        import os, resource
+
+        @hookimpl
+        def before_tool_use(tool_call):
+            return HookOutcome.deny(repr((resource.getrlimit(resource.RLIMIT_NOFILE), os.nice(0))))
+    """)
+    event = bash(payload, "claude-code", "ls")
+    programs: list[list[str]] = [[sys.executable, "-c", LIMITED, *command.arguments()], command.arguments()]
+    without = [command.answer("claude-code", event, program=program).why for program in programs]
+    running = serve()
+    assert [command.answer("claude-code", event, program=program).why for program in programs] == without
+    assert without[0] == repr(((100, 200), os.nice(0) + 3)) != without[1]
+    assert running.answered == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the worker in /proc")
@@ -478,6 +621,53 @@ def test_without_a_plan_it_is_not_asked_either(command, payload):
     assert imposter.asked == 0
 
 
+EVENT = [b"event", b"0", b"", b"/", b"", b"18", b"Stop", b"--agent\0codex", b"{}"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"garbage",
+        b"AHS1" + b"\xff" * 8,
+        pack(),
+        pack(b"unknown"),
+        pack(*EVENT)[:-1],
+        pack(*EVENT) * 2,
+        pack(*EVENT[:-1]),
+        pack(*EVENT[:1], b"many", *EVENT[2:]),
+        pack(*EVENT[:1], b"9" * 4000, *EVENT[2:]),
+        pack(*EVENT[:1], b"9" * 400, *EVENT[2:]),
+        pack(*EVENT[:6], b"\xff", *EVENT[7:]),
+        pack(*EVENT[:7], b"--agent", *EVENT[8:]),
+        pack(*EVENT[:7], b"--agent\0nobody", *EVENT[8:]),
+        pack(*EVENT[:7], b"--timeout\0nan\0--agent\0codex", *EVENT[8:]),
+        pack(*EVENT),
+    ],
+    ids=lambda sent: repr(sent)[:30],
+)
+def test_a_request_that_is_none_costs_only_its_sender(patient, sent):
+    with patient.connect() as connection:
+        connection.sendall(sent)
+        connection.shutdown(socket.SHUT_WR)
+        received = b""
+        while part := connection.recv(4096):
+            received += part
+    assert b"answered" not in received
+    assert patient.counts[0] == 0
+
+
+def test_clients_that_send_nothing_keep_nobody_from_an_answer(command, payload, serve):
+    command.install(RULES)
+    running = serve()
+    silent = [running.connect() for _ in range(110)]
+    assert command.answer("claude-code", bash(payload, "claude-code", "deny")).why == "not here"
+    for each in silent:
+        each.close()
+    assert command.answer("claude-code", bash(payload, "claude-code", "deny")).why == "not here"
+    assert running.answered >= 1
+
+
 # -- its life ----------------------------------------------------------------------------------------------------------
 
 
@@ -586,3 +776,30 @@ if sys.platform == "linux":
 
         assert confinement_of(os.getpid()) == confinement_of(os.getppid()) is not None
         assert confinement_of(0) is None
+
+
+def test_files_that_say_what_is_installed_are_watched(tmp_path):
+    folder = tmp_path / "site"  # as that of a user, which need not be there yet
+    files = LoadedFiles(frozenset(), [str(folder)])
+    assert files.changed() == ""
+    (folder / "house-1.0.dist-info").mkdir(parents=True)
+    points = folder / "house-1.0.dist-info" / "entry_points.txt"
+    points.write_text("[agent_hooks]\nhouse = house_rules\n")
+    assert files.changed() == ""  # each worker sees that something was installed
+    points.write_text("[agent_hooks]\nhouse = mouse_rules\n")
+    assert files.changed() == str(points)
+    files = LoadedFiles(frozenset(), [str(folder)])
+    (folder / "new.pth").write_text("/elsewhere\n")
+    assert files.changed() == str(folder)
+    files = LoadedFiles(frozenset(), [str(folder)])
+    assert files.changed() == ""
+    (folder / "new.pth").write_text("/different\n")
+    assert files.changed() == str(folder / "new.pth")
+
+
+def test_a_file_that_changes_while_it_starts_is_noticed(tmp_path):
+    (tmp_path / "new.pth").write_text("/elsewhere\n")
+    files = LoadedFiles(frozenset(), [str(tmp_path)])
+    changed_ns = (tmp_path / "new.pth").stat().st_ctime_ns
+    assert files.changed_since(changed_ns) == str(tmp_path / "new.pth")
+    assert files.changed_since(changed_ns + 1) == ""

@@ -119,18 +119,23 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
             child.kill_all()
         child.kill()
         if guard is not None:
-            os.kill(guard, 9)
+            os.kill(guard[0], 9)
+            os.close(guard[1])
+        os.close(answers)  # this process may go on, and have its next hooks inherit them
+        os.close(noises)
     stdout, stderr, exit_code = loads(sent.partition(b"\n")[0].decode())
     return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
 
 
-def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> int:
-    """Start a process that kills the hooks and their children once this process is gone; return its id."""
+def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> tuple[int, int]:
+    """Start a process that kills the hooks and their children once this process is gone; return its id, and the
+    descriptor whose end it waits for.
+    """
     alive, alive_here = os.pipe()  # never written to; it closes when this process ends
     guard = os.fork()
     if guard:
         os.close(alive)
-        return guard
+        return guard, alive_here
     try:
         os.setpgid(0, 0)  # a host may kill its whole process group
         for descriptor in (0, alive_here, *keep_from):

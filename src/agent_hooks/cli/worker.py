@@ -115,6 +115,7 @@ class Worker:
                     self._channel.sendall(pack(DECLINED, f"a change of {changed}".encode()))
                     break
                 self._channel.sendall(pack(*self._answer(Request(fields))))
+                _reap()
                 further = sys.modules.keys() - self._files.names
                 if further != self._further.names:
                     self._further = LoadedFiles(frozenset(further))
@@ -210,6 +211,13 @@ class Worker:
         with suppress(BlockingIOError):
             return os.read(self._noise, _MAX_NOISE)
         return b""
+
+
+def _reap() -> None:
+    """Reap the processes of earlier events, which were killed without waiting for them."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 @contextmanager
