@@ -288,6 +288,14 @@ def describe_failure(hook: Hook, error: BaseException, *, with_advice: bool = Fa
     return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"
 
 
+async def awaited(hook: Hook, answer: Any, *, sync: bool) -> Any:
+    """Return the answer of ``hook``, where its call only promised it."""
+    if not hasattr(answer, "__await__"):
+        return answer
+    coroutine = answer if hasattr(answer, "send") else awaiting(answer)
+    return await complete(coroutine, hook.timeout, sync=sync)
+
+
 async def awaiting(awaitable: Any) -> Any:
     """Wait for any awaitable."""
     return await awaitable

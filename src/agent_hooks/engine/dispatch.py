@@ -10,7 +10,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import BLOCKING, PASSING, PROCEED, Decision, HookOutcome
 
 from .answers import Answers
-from .calling import awaiting, complete, explained, in_thread, is_failure, matches, throw_into
+from .calling import awaited, awaiting, complete, explained, in_thread, is_failure, matches, throw_into
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Handover:
         rewritten = dict(rewrites)
         self.changed_by = [*rewritten]
         self.answered: dict[Hook, Any] = {}
-        if hook is None and not is_done:
+        if hook is None and not rewrites:  # nothing is asked again
             return
         subject, passed = start.subject, frozenset(unmet)
         for other, _, _ in rows:
@@ -215,20 +215,13 @@ class Dispatch:
         """Return the answer at which a fast lane stopped; the async lane has awaited it already."""
         if lane.error is not None:
             raise lane.error
-        return lane.answer if hook.is_async and not self.sync else await self.awaited(hook, lane.answer)
+        return lane.answer if hook.is_async and not self.sync else await awaited(hook, lane.answer, sync=self.sync)
 
     async def call(self, hook: Hook, ctx: HookContext) -> Any:
         """Call the hook and return its answer: in a thread if it is a plain function with a timeout, else here."""
         if hook.is_timed:
             return await in_thread(hook.call, ctx, hook.timeout or 0.0, sync=self.sync)
-        return await self.awaited(hook, hook.call(ctx))
-
-    async def awaited(self, hook: Hook, answer: Any) -> Any:
-        """Return the answer, where the call only promised it."""
-        if not hasattr(answer, "__await__"):
-            return answer
-        coroutine = answer if hasattr(answer, "send") else awaiting(answer)
-        return await complete(coroutine, hook.timeout, sync=self.sync)
+        return await awaited(hook, hook.call(ctx), sync=self.sync)
 
     def verdict(self, outcomes: Outcomes) -> HookOutcome:
         """Return the outcome of the last walk, in which no hook blocked."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from agent_hooks.model.outcome import PROCEED, HookOutcome
 
 from .answers import conclude, fold, same
-from .calling import LaneTimer, Rest, complete, drive
+from .calling import LaneTimer, Rest, awaited, complete, drive, is_failure
 from .dispatch import Dispatch, Handover
 
 TYPE_CHECKING = False
@@ -127,9 +127,29 @@ async def finish(chain: Chain, start: HookContext, view: Hooks, lane: Handover, 
     """Settle the outcome from where a lane stopped. If hooks changed the subject, the chain is walked again."""
     if lane.is_done and lane.changed_by and chain.policy.max_rechecks:
         lane = await recheck(lane, sync=sync)
-        if lane.is_done and not chain.observers:
-            return conclude(None, PROCEED, start, lane.ctx)
+    is_settled = lane.is_done and not lane.changed_by
+    if is_settled and (not chain.observers or (chain.is_plainly_seen and view.on_settled is None)):
+        return await look(chain, start, view, lane.ctx, sync=sync)
     return await Dispatch(chain, start, view, sync=sync).run(lane)
+
+
+async def look(chain: Chain, start: HookContext, view: Hooks, ctx: HookContext, *, sync: bool) -> HookOutcome:
+    """Show the observers that no hook has objected; return that outcome, with the findings about those that failed."""
+    outcome = conclude(None, PROCEED, start, ctx)
+    seen = ctx.replace(outcome=outcome) if chain.observers else ctx
+    failing: Dispatch | None = None
+    for hook in chain.observers:
+        try:
+            if hook.match is None or hook.match(seen):
+                await awaited(hook, hook.call(seen), sync=sync)
+        except BaseException as error:
+            if not is_failure(error):
+                raise
+            failing = failing or Dispatch(chain, start, view, sync=sync)
+            found = len(failing.answers.findings)
+            failing.answers.tolerate(hook, error)
+            failing.tell_executed(hook, seen, PROCEED, error, 0.0, 0, found)
+    return outcome if failing is None else failing.with_findings(outcome)
 
 
 async def recheck(lane: Handover, *, sync: bool) -> Handover:

@@ -147,13 +147,14 @@ class Chain:
 
     ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
     none of them timed, and nobody watching, so the fast lane can run it; ``has_time_limits``: async ones in it have
-    limits. ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the field of the context
-    that holds the subject.
+    limits. ``is_plainly_seen``: so can its observers, which have nothing to decide and run here and now.
+    ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the field of the context that
+    holds the subject.
     """
 
     __slots__ = (
-        "deciders event has_time_limits holder is_plain is_watched needs_call observers policy rows rows_of_tools "
-        "separator shadows subject wrappers"
+        "deciders event has_time_limits holder is_plain is_plainly_seen is_watched needs_call observers policy rows "
+        "rows_of_tools separator shadows subject wrappers"
     ).split()
 
     def __init__(
@@ -175,6 +176,9 @@ class Chain:
         self.deciders = tuple(h for h in rest if h not in self.observers)
         self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
         self.has_time_limits = self.is_plain and any(h.is_async and h.timeout is not None for h in self.deciders)
+        self.is_plainly_seen = self.is_plain and not any(
+            h.mode != "observe" or h.is_timed or h.options.background for h in self.observers
+        )
         self.rows: tuple[Row, ...] = tuple((hook, hook.call, hook.match) for hook in self.deciders)
         has_names = event.matched_by == "tool" and any(is_by_name(hook.match) for hook in self.deciders)
         self.rows_of_tools: RowsOfTools | None = {} if has_names else None
