@@ -46,20 +46,26 @@ def check_plugin(plugin: Any) -> None:
         )
 
 
-def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None:
-    """Raise ``RegistrationError`` for a function that would never be called, or could not be."""
+def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> dict[str, Any]:
+    """Return the options of the hooks by name. Raises ``RegistrationError`` for a function that would never be called,
+    or could not be.
+    """
+    found: dict[str, Any] = {}
     for name in dir(plugin):
         options = manager.parse_hookimpl_opts(plugin, name)
         if options is None:
             _check_unmarked(plugin, plugin_name, name)
             continue
+        found[name] = options
         if name in OWN_HOOKS and iscoroutinefunction(getattr(plugin, name)):
             raise RegistrationError(f"{plugin_name}.{name}: the framework's own hooks are plain functions, not async.")
         event = find_event(options.get("specname") or name)
         if event is None or (options["optionalhook"] and not manager.declares(event)):
             continue
         known = manager.arguments_of(event)
-        for parameter in signature(getattr(plugin, name)).parameters.values():
+        # Of modules alone: the functions of other plugins come and go with them.
+        read = _parameters if isinstance(plugin, ModuleType) else _parameters.__wrapped__
+        for parameter in read(getattr(plugin, name)):
             if parameter.kind is Parameter.KEYWORD_ONLY:
                 raise RegistrationError(
                     f"{plugin_name}.{name}: remove the * before {parameter.name!r}; arguments are passed by position."
@@ -67,6 +73,7 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> None
             is_needed = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
             if is_needed and parameter.name not in known:
                 raise RegistrationError(_not_offered(f"{plugin_name}.{name}", parameter.name, event, known))
+    return found
 
 
 def spec_arguments(module_or_class: Any, name: str) -> tuple[str, ...]:
@@ -87,6 +94,11 @@ def spec_arguments(module_or_class: Any, name: str) -> tuple[str, ...]:
 @lru_cache(256)  # each manager reads our own
 def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(argument for argument in signature(function).parameters if argument != "self")
+
+
+@lru_cache(256)  # each agent registers the installed plugins
+def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    return tuple(signature(function).parameters.values())
 
 
 def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:

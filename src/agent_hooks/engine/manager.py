@@ -65,6 +65,8 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self._specs: list[Any] = []
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._is_checked = False
+        # While pluggy registers a plugin: it, and the options of its hooks by name.
+        self._checked: tuple[Any, dict[str, Any]] = (None, {})
         self.add_hookspecs(hookspecs)
         self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
         if self.policy.shadow:
@@ -111,11 +113,13 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         if (known := self.get_name(plugin)) is not None:
             raise RegistrationError(f"This plugin is registered already, as {known!r}.")
         call_own(plugin, "agent_hooks_add_hookspecs", self)
-        check_functions(plugin, plugin_name, self)
+        self._checked = (plugin, check_functions(plugin, plugin_name, self))
         try:
             super().register(plugin, plugin_name)
         except (pluggy.PluginValidationError, ValueError) as error:
             raise RegistrationError(f"The plugin {plugin_name!r} cannot be registered: {error}") from None
+        finally:
+            self._checked = (None, {})
         try:
             entry.hooks = self._hooks_of(plugin, plugin_name, entry)
         except AgentHooksError:
@@ -199,6 +203,9 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         """Read the options of a hook whose event is named by itself or by an alias. Called by pluggy."""
         if name.startswith("__") or (type(plugin) is ModuleType and not _may_be_hook(vars(plugin).get(name))):
             return None  # as pluggy would answer after a much longer look
+        checked, known = self._checked
+        if checked is plugin:
+            return dict(known[name]) if name in known else None
         opts = super().parse_hookimpl_opts(plugin, name)
         if opts is None:
             return None
