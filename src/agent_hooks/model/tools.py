@@ -84,6 +84,7 @@ _ROLES = {
     **{key.lower().replace("_", ""): "text" for key in CONTENT_KEYS},
     **{key: role for role, keys in _KEYS_OF_ROLES.items() for key in keys.split()},
 }
+_FILE_KEYS = frozenset((*PATH_KEYS, *ADDRESS_KEYS, "glob", "pattern"))
 MAX_PATH = 4096  # characters
 _HERE = ("./", "../", f".{os.sep}", f"..{os.sep}")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
@@ -176,6 +177,8 @@ def patch_operations(patch: str) -> tuple[FileOperation, ...]:
 
 def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists and globs of searches."""
+    if _FILE_KEYS.isdisjoint(args):
+        return ()
     globs = ("glob", "pattern") if "glob" in name.lower() else ("glob",)
     found = [path for key in (*PATH_KEYS, *globs) if key in args for path in _paths(args[key])]
     found += [path for address in found if (path := file_of_address(address))]

@@ -191,6 +191,8 @@ class StartedAgents:
     async def end(self) -> None:
         """End the call: start no more agents, and cancel those that the tool left running."""
         self.is_over = True
+        if not self._all:
+            return
         unfinished = () if self._is_suspending else self._all
         left = [one.task for one in unfinished if one.task is not None and (one.is_active or one.wait is not None)]
         if not left:

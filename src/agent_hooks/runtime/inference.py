@@ -65,7 +65,8 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             response = ModelResponse.of(outcome.response)
             if not response.usage.total:
                 response = response.replace(usage=used)
-        step = step.replace(model=model, usage=step.usage + response.usage, finish_reason=response.finish_reason)
+        # As the parts of a response and a request, these are frozen.
+        step = step._with(model=model, usage=step.usage + response.usage, finish_reason=response.finish_reason)
         run.state = run.state.with_model_usage(model, used)._with(current_step=step)
         if outcome.decision is not Decision.RETRY:
             return _answered(run, step, response, outcome)

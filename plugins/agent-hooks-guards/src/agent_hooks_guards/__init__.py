@@ -12,6 +12,7 @@ import sys
 
 from agent_hooks import CLEANUP, GUARD, OBSERVE, HookOutcome, hookimpl
 from agent_hooks.errors import AgentHooksError
+from agent_hooks.system.caching import lru_cache
 
 from .settings.project import project_guards, project_guards_again
 
@@ -121,18 +122,20 @@ def before_tool_use(ctx: HookContext) -> HookOutcome | None:
     """Judge the call by the rules of settings files and by the guards. Wrong settings raise ``SettingsError``, which
     denies the call.
     """
-    from .guards.objection import settle
+    files = _checked(project_guards(ctx))
+    if files:
+        from .guards.objection import settle
 
-    return settle(_outcomes(ctx, _checked(project_guards(ctx))))
+        return settle(_outcomes(ctx, files))
+    return None if ctx.tool_call is None else _judging().judge(ctx, ctx.tool_call, files)
 
 
 # Wrong settings have denied the call before it was made; the readable rest applies here.
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
 def after_tool_use(ctx: HookContext) -> HookOutcome | None:
     """Redact secrets in the result; warn the model of instructions in it, where settings ask for that."""
-    from .settings.guard_set import clean
-
-    return clean(ctx, project_guards(ctx)[0])
+    found: HookOutcome | None = _judging().clean(ctx, project_guards(ctx)[0])
+    return found
 
 
 @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
@@ -191,15 +194,20 @@ def audit_result(ctx: HookContext) -> None:
     _audit(ctx, project_guards_again(ctx)[0])
 
 
+@lru_cache(maxsize=1)
+def _judging() -> Any:
+    """Return the module that judges, imported when first needed: an import statement takes a microsecond each time."""
+    from .settings import guard_set
+
+    return guard_set
+
+
 def _outcomes(ctx: HookContext, files: list[FileGuards]) -> Iterator[HookOutcome | None]:
-    if files:
-        from .settings.build import outcomes
+    from .settings.build import outcomes
 
-        yield from outcomes(ctx, files)
+    yield from outcomes(ctx, files)
     if ctx.tool_call is not None:
-        from .settings.guard_set import judge
-
-        yield judge(ctx, ctx.tool_call, files)
+        yield _judging().judge(ctx, ctx.tool_call, files)
 
 
 def _checked(found: Found) -> list[FileGuards]:

@@ -97,7 +97,6 @@ def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
     """Return the commands that ``call`` has run by a shell, and the code that it has run by some interpreter."""
     commands: list[str] = []
     codes: list[str] = []
-    is_shell = not _SHELLS.isdisjoint(words_of(f"{call.name} {call.args.get('language', '')}"))
     waiting: list[Any] = [call.args]
     while waiting:
         args = waiting.pop()
@@ -108,8 +107,9 @@ def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
             texts = [each for each in several if isinstance(each, str)]
             is_typed = name.is_typing and key in _TYPED_KEYS
             is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
-            if name.is_looking or not texts or not (is_typed or is_code):
+            if not (is_typed or is_code) or name.is_looking or not texts:
                 continue
+            is_shell = not _SHELLS.isdisjoint(words_of(f"{call.name} {call.args.get('language', '')}"))
             text = " ".join(texts)
             commands += [text] if is_typed or is_shell else _magic_in(text)
             if not is_shell and ("(" in text or key not in (*COMMAND_KEYS, *_TYPED_KEYS)):
@@ -122,12 +122,14 @@ def paths_under_keys(value: object, *, is_path: bool = False) -> list[str]:
     if isinstance(value, str):
         return [value] if is_path and value and "\n" not in value else []
     if isinstance(value, dict):
-        pairs = [
-            (key in PATH_KEYS or any(word in str(key).lower() for word in _PATH_WORDS), value[key]) for key in value
-        ]
+        pairs = [(_may_be_path_key(key), value[key]) for key in value]
     else:
         pairs = [(is_path, inner) for inner in value] if isinstance(value, _LISTS) else []
     return [path for is_inner, inner in pairs for path in paths_under_keys(inner, is_path=is_inner)]
+
+
+def _may_be_path_key(key: object) -> bool:
+    return key in PATH_KEYS or any(map(str(key).lower().__contains__, _PATH_WORDS))
 
 
 def _magic_in(code: str) -> list[str]:

@@ -128,7 +128,7 @@ class Protection:
         if ">" in flat or "$'" in flat:
             return True
         bare = flat.translate(_WITHOUT_QUOTES)
-        if any(word in bare for word in self.protected.words):
+        if any(map(bare.__contains__, self.protected.words)):
             return True
         if self.protected.environment_name in bare and any(mark in bare for mark in _CODE_MARKS):
             return True

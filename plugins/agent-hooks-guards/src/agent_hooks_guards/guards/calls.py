@@ -48,27 +48,39 @@ _FILE_EFFECTS = frozenset(("read", "write", "change", "delete", "run"))
 
 def commands_of(call: ToolCall) -> list[tuple[str, str]]:
     """Return each command line or piece of code that a call gives to a shell or an interpreter, with its language."""
-    if call.kind not in ("shell", "other", "mcp"):
+    kind = call.kind
+    if kind not in ("shell", "other", "mcp"):
         return []
-    words = _words_in(call.name)
-    is_running = call.kind == "shell" or not words.isdisjoint(_RUNNING_NAMES)
-    commands = [*_commands_in(call.args)] if is_running else []
-    if any(each in call.name.lower() for each in _TYPING_NAMES):  # the input of an open terminal
-        commands += _strings_under(call.args, _TYPED_KEYS)
-    found = [("\n".join(filter(None, commands)), language_of(call))]
-    if words.isdisjoint(_LOOKUP_NAMES):
-        found += _codes(call, words)
+    args, name, is_shell = call.args, _tool_name(call.name), kind == "shell"
+    commands = [*_commands_in(args)] if is_shell or name.is_running else []
+    if name.is_typing:  # the input of an open terminal
+        commands += _strings_under(args, _TYPED_KEYS)
+    found = [("\n".join(filter(None, commands)), name.shell)] if commands else []
+    if not name.is_lookup:
+        found += _codes(args, name, is_shell=is_shell or name.is_shell)
     return [each for each in dict.fromkeys(found) if each[0].strip()]
 
 
-@lru_cache(maxsize=64)
-def _words_in(name: str) -> frozenset[str]:
-    return frozenset((*words_of(name), *words_of(name.lower())))
+class _ToolName:
+    """What the name of a tool says: that it runs commands or code, types into a terminal or looks something up; its
+    ``language``, if it has one, and its ``shell``.
+    """
+
+    def __init__(self, name: str) -> None:
+        lower = name.lower()
+        words = frozenset((*words_of(name), *words_of(lower)))
+        languages = (_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES)
+        self.language = next(languages, "")
+        self.is_shell = not words.isdisjoint(_SHELL_NAMES)
+        self.is_running = not words.isdisjoint(_RUNNING_NAMES)
+        self.is_typing = any(each in lower for each in _TYPING_NAMES)
+        self.is_lookup = not words.isdisjoint(_LOOKUP_NAMES)
+        self.takes_code = bool(self.language) or not words.isdisjoint(_CODE_NAMES)
+        is_cmd = lower.rpartition("_")[2] in ("cmd", "cmd.exe")
+        self.shell = "powershell" if "powershell" in lower or "pwsh" in lower else "cmd" if is_cmd else "sh"
 
 
-@lru_cache(maxsize=64)
-def _language_in(words: frozenset[str]) -> str:
-    return next((_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES), "")
+_tool_name = lru_cache(maxsize=64)(_ToolName)
 
 
 def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
@@ -79,17 +91,13 @@ def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
                 yield from _commands_in(inner)
 
 
-def _codes(call: ToolCall, words: frozenset[str]) -> Iterator[tuple[str, str]]:
-    given = [call.args[key] for key in _LANGUAGE_KEYS if key in call.args]
-    asked = next(
-        (_LANGUAGES[text.lower()] for text in given if isinstance(text, str) and text.lower() in _LANGUAGES), ""
-    )
-    named = _language_in(words)
-    is_shell = call.kind == "shell" or not words.isdisjoint(_SHELL_NAMES)
-    if not (asked or named or is_shell or not words.isdisjoint(_CODE_NAMES)):
+def _codes(args: Mapping[str, Any], name: _ToolName, *, is_shell: bool) -> Iterator[tuple[str, str]]:
+    given = [text.lower() for key in _LANGUAGE_KEYS if isinstance(text := args.get(key), str)]
+    asked = next((_LANGUAGES[text] for text in given if text in _LANGUAGES), "")
+    if not (asked or is_shell or name.takes_code):
         return
-    language = asked or named or (language_of(call) if is_shell else "")
-    for code in _strings_under(call.args, _LANGUAGE_TOOL_KEYS if named else _CODE_KEYS):
+    language = asked or name.language or (name.shell if is_shell else "")
+    for code in _strings_under(args, _LANGUAGE_TOOL_KEYS if name.language else _CODE_KEYS):
         if language in ("python", ""):
             yield from _notebook_cell(code, language)
         else:
@@ -141,14 +149,6 @@ def _strings_under(value: Any, keys: frozenset[str], *, is_one: bool = False) ->
     if is_one and value and all(isinstance(item, str) for item in value):
         return ["\n".join(item.rstrip("\n") for item in value)]
     return [text for item in value for text in _strings_under(item, keys, is_one=is_one)]
-
-
-def language_of(call: ToolCall) -> str:
-    """Return the shell that a tool's name stands for: ``sh``, ``powershell`` or ``cmd``."""
-    name = call.name.lower()
-    if "powershell" in name or "pwsh" in name:
-        return "powershell"
-    return "cmd" if name.rpartition("_")[2] in ("cmd", "cmd.exe") else "sh"
 
 
 def place_of(ctx: HookContext, call: ToolCall) -> Place:
