@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +102,17 @@ def test_a_step_of_the_runtime_is_measured_whether_or_not_there_is_something_to_
 def test_where_the_time_of_a_decision_goes_is_printed(quick_run):
     stages = quick_run[0].partition("A decision that the guards allow:\n")[2].splitlines()
     assert [line.split(" ms  ")[1] for line in stages[:2]] == ["the interpreter", "launcher, payload and plan"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system")
+def test_sessions_at_the_same_time_get_each_answer_right_with_and_without_a_resident_process():
+    done = subprocess.run(
+        [sys.executable, str(RUN.parent / "load.py"), "8", "6"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("wrong 0, lost 0") == 2
+    assert "answered by it 48, declined 0" in done.stdout
