@@ -1,8 +1,8 @@
 """Sessions that send events at the same time: ``python benchmarks/load.py [SESSIONS EVENTS]``.
 
 Each session sends its events one after the other, through ``agent-hooks run``: cold, and answered by a resident
-process. Every third command is one that the house rule denies. Printed are the events per second, the times until the answers,
-and how many of them were wrong, which makes the exit code 1. The client is a whole process for each event.
+process. Every third command is one that the house rule denies. Printed are the events per second, the times until the
+answers, and how many of them were wrong, which makes the exit code 1. The client is a whole process for each event.
 """
 
 from __future__ import annotations
