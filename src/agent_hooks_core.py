@@ -1,182 +1,54 @@
 """The entry point of agent_hooks for scripts, hosts and pytest.
 
 Two other distributions install a package called ``agent_hooks``. One that is installed over this one, or uninstalled
-again, leaves that package foreign or broken. No other distribution has this module: it loads ``agent_hooks`` only from
-the folder beside itself and only if it is ours; otherwise it refuses, in the words of ``agent_hooks_repair``.
-
-It starts with every event of a coding agent, so it imports nothing heavy; and as a script it is compiled at each start,
-so it is short.
+again, leaves that package foreign or broken. No other distribution has this module. As a script, it is compiled anew at
+each event of a coding agent, so it only loads ``agent_hooks_launcher``.
 """
-
-from __future__ import annotations
 
 import os
 import sys
+from _frozen_importlib import module_from_spec  # what `importlib` has costs an import, and warnings
+from _frozen_importlib_external import PathFinder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import ModuleType
-    from typing import Any, NoReturn
+    from typing import Any
 
-PACKAGE = "agent_hooks"
-# The line of `agent_hooks/__init__.py` that no other package of this name has.
-MARKER = b'__distribution__ = "agent-hooks-core"'
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def main() -> NoReturn:
+def main() -> None:
     """Run the command with the arguments of the process. Exits 2 if the installation cannot be used."""
-    _leave_out_the_project()
-    _open_closed_streams()
-    # As a script, this module has another name.
-    sys.modules.setdefault("agent_hooks_core", sys.modules[__name__])
-    arguments = sys.argv[1:]
-    is_run = arguments[:1] == ["run"]
-    begun = None
-    if is_run:
-        import gc
-
-        # Imports make many objects and little garbage: with the default of 700, collecting takes 8 % of an event's CPU.
-        gc.set_threshold(50_000)
     try:
-        load_package()
-        if is_run:
-            from agent_hooks.cli.quick import start
-
-            begun = start(arguments[1:])
-            from agent_hooks.system.quick_import import install
-
-            install(PACKAGE)  # and of the plugins whose names start with it
-            from agent_hooks.cli.run import run
-        else:
-            from agent_hooks.cli.quick import use_site
-
-            use_site()
-            if arguments[:1] == ["serve"]:
-                from agent_hooks.cli.serve import command
-
-                command(arguments[1:])
-            from agent_hooks.cli.commands import commands
-            from agent_hooks.cli.isolated import isolate
-
-            isolate()
-            commands(arguments, prog_name="agent-hooks")
-    except BaseException as error:
-        if not (is_run or isinstance(error, ImportError)):
-            raise
-        # A host lets everything through after a traceback.
-        refuse([*arguments, *(begun.options() if begun is not None else ())], error)
-    if begun is not None:
-        run(arguments[1:], begun)
-    sys.exit(0)
-
-
-class ForeignPackageError(ImportError):
-    """Raised when the package ``agent_hooks`` beside this file is not ours; the message has the repair commands."""
-
-
-def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
-    """Answer that no decision is possible, and end the process."""
-    try:
-        if sys.flags.no_site:  # the folders in which the distributions are
-            import site
-
-            site.main()
-        _load("agent_hooks_repair").refuse(arguments, problem)
-    except Exception as error:  # noqa: BLE001 - not even that module is there
-        os.write(2, f"agent-hooks: {problem} ({error}). Remedy: install agent-hooks-core again.\n".encode())
-    os._exit(2)
-
-
-def is_ours() -> bool:
-    """Whether the package ``agent_hooks`` beside this file is that of agent-hooks-core."""
-    try:
-        # Not blocking: a pipe of this name must not block a gate until the host gives up.
-        descriptor = os.open(os.path.join(FOLDER, PACKAGE, "__init__.py"), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        launcher = load("agent_hooks_launcher")
+    except Exception as error:  # noqa: BLE001 - a host lets everything through after a traceback
         try:
-            return MARKER in os.read(descriptor, 1024 * 1024)
+            os.write(2, f"agent-hooks: {error}. Remedy: install agent-hooks-core again.\n".encode())
         finally:
-            os.close(descriptor)
-    except OSError:
-        return False
+            os._exit(2)
+    launcher.main()
 
 
-def load_package() -> None:
-    """Import ``agent_hooks`` from beside this file, wherever else the path leads. Raises ``ForeignPackageError``."""
-    if not is_ours():
-        raise ForeignPackageError(_load("agent_hooks_repair").diagnosis())
-    _load(PACKAGE)
-
-
-def _load(name: str) -> ModuleType:
-    """Return a module from beside this file. Raises ``ImportError``."""
-    if name in sys.modules:
-        return sys.modules[name]
-    # `importlib.machinery` has it from there, and imports warnings.
-    from _frozen_importlib_external import PathFinder
-
-    spec = PathFinder.find_spec(name, [FOLDER])
-    if spec is None or spec.loader is None:
-        raise ForeignPackageError(f"{name} is not in {FOLDER}: install agent-hooks-core again.")
-    # As `importlib.util` would make it, whose import would cost as much as a quick answer.
-    module = sys.modules[name] = type(sys)(name)
-    module.__spec__, module.__loader__, module.__package__ = spec, spec.loader, spec.parent
-    module.__file__ = spec.origin
-    if spec.submodule_search_locations is not None:
-        module.__path__ = spec.submodule_search_locations
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
-
-
-# -- the process -------------------------------------------------------------------------------------------------------
-
-
-def _open_closed_streams() -> None:
-    """Open closed standard streams on the null device: else the next file would get the number of one."""
-    for number in (0, 1, 2):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # gets the lowest that is free
-    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
-    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
-    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
-
-
-def _leave_out_the_project() -> None:
-    """Import nothing from the current directory, which is on the path with ``python -m`` or ``-c``."""
-    try:
-        here = os.getcwd()
-    except OSError:  # it is gone
-        here = ""
-    # As a script, this file's own folder comes first, and a second time among the others.
-    is_own_folder = FOLDER in sys.path[:1] and FOLDER in sys.path[1:]
-    if is_own_folder or sys.path[:1] in ([""], [here]):
-        del sys.path[0]
-
-
-# -- pytest ------------------------------------------------------------------------------------------------------------
-
-
-def pytest_configure(config: Any) -> None:
+def pytest_configure(config: object) -> None:
     """Register the pytest plugin of agent_hooks. Where the package is not ours, the run goes on with one warning."""
-    try:
-        load_package()
-        from agent_hooks.testing import pytest_plugin
-    except ImportError as error:
-        message = f"agent_hooks: its pytest plugin is not loaded: {error}"
+    load("agent_hooks_launcher").pytest_configure(config)
+
+
+def load(name: str) -> "Any":
+    """Return a module from the folder of this file, wherever else the path leads. Raises ``ImportError``."""
+    if name not in sys.modules:
+        spec = PathFinder.find_spec(name, [FOLDER])
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{name} is not in {FOLDER}")
+        module = sys.modules[name] = module_from_spec(spec)
         try:
-            config.issue_config_time_warning(UserWarning(message), stacklevel=2)
-        except UserWarning:  # with `-W error`, the run continues too
-            sys.stderr.write(f"{message}\n")
-        return
-    if not config.pluginmanager.is_registered(pytest_plugin):
-        config.pluginmanager.register(pytest_plugin, "agent_hooks.testing")
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]
 
 
 if __name__ == "__main__":
+    sys.modules["agent_hooks_core"] = sys.modules[__name__]
     main()

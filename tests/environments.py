@@ -61,7 +61,7 @@ class Environment:
             self._copy(needed)
         shutil.copytree(Path(PACKAGES) / "agent_hooks", self.site / "agent_hooks", ignore=_no_cache)
         requires = (distribution("agent-hooks-core").read_text("METADATA") or "").partition("\n\n")[0]
-        files = ["agent_hooks_core.py", "agent_hooks_repair.py"]
+        files = ["agent_hooks_core.py", "agent_hooks_launcher.py", "agent_hooks_repair.py"]
         for single in files:
             shutil.copy(Path(PACKAGES) / single, self.site)
         self._describe("agent_hooks_core", requires, ["agent_hooks/__init__.py", *files], "agent-hooks")

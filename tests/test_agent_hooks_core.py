@@ -14,6 +14,7 @@ import pytest
 
 import agent_hooks
 import agent_hooks_core
+import agent_hooks_launcher
 import agent_hooks_repair
 from agent_hooks.wire import HOSTS
 from commands import Command
@@ -31,7 +32,7 @@ def site(tmp_path):
     folder = tmp_path / "site"
     package = folder / "agent_hooks"
     package.mkdir(parents=True)
-    for module in (agent_hooks_core, agent_hooks_repair):
+    for module in (agent_hooks_core, agent_hooks_launcher, agent_hooks_repair):
         shutil.copy(str(module.__file__), folder)
     (package / "__init__.py").write_text(FOREIGN)
     info = folder / "agent_hooks-0.2.0.dist-info"
@@ -63,6 +64,15 @@ def test_a_gate_is_refused_where_another_distribution_replaced_the_package(site,
     assert "uninstall --yes agent-hooks && " in done.stderr
     assert "--force-reinstall --no-deps agent-hooks-core" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_gate_is_refused_without_the_launcher(site, way):
+    (site / "agent_hooks_launcher.py").unlink()
+    done = start("run", "--agent", "codex", "--event", "PreToolUse", path=site, way=way)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("agent-hooks: agent_hooks_launcher is not in ")
+    assert "Remedy: install agent-hooks-core again." in done.stderr
 
 
 @pytest.mark.parametrize("typed", [["trust"], ["doctor"], ["--help"], []])
@@ -191,15 +201,16 @@ def test_a_missing_dependency_is_no_traceback(command):
         assert "--force-reinstall agent-hooks-core" in done.stdout + done.stderr
 
 
-def test_the_file_imports_nothing_but_what_every_interpreter_has(tmp_path):
+def test_the_files_import_nothing_but_what_every_interpreter_has(tmp_path):
     program = (
         "import os, sys; before = set(sys.modules); sys.path.insert(0, sys.argv[1]); import agent_hooks_core\n"
+        "agent_hooks_core.load('agent_hooks_launcher')\n"
         "print(*sorted(set(sys.modules) - before))"
     )
     folder = os.path.dirname(agent_hooks_core.__file__)
     command = [sys.executable, "-I", "-S", "-c", program, folder]
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    assert loaded == ["__future__", "agent_hooks_core"]
+    assert loaded == ["agent_hooks_core", "agent_hooks_launcher"]
 
 
 # -- pytest ------------------------------------------------------------------------------------------------------------

@@ -724,7 +724,8 @@ def test_it_leaves_at_a_signal(serve):
 def test_it_leaves_when_its_files_change(command, payload, tmp_path, serve):
     packages = tmp_path / "copy"
     shutil.copytree(Path(PACKAGES) / "agent_hooks", packages / "agent_hooks")
-    shutil.copy(Path(PACKAGES) / "agent_hooks_core.py", packages)
+    for module in ("agent_hooks_core.py", "agent_hooks_launcher.py"):
+        shutil.copy(Path(PACKAGES) / module, packages)
     command.environment["PYTHONPATH"] = os.pathsep.join((str(command.site), str(packages)))
     command.install(RULES)
     running = serve()

@@ -6,10 +6,11 @@ import os
 import subprocess
 import sys
 from importlib.machinery import PathFinder
+from typing import Any
 
 import pytest
 
-from agent_hooks.system import quick_import
+from agent_hooks.system import quick_import, stamps
 
 INSTALL = "import sys; sys.path.insert(0, sys.argv[1]); import pkg\n"
 FIND = "from agent_hooks.system.quick_import import install; install('pkg')\n"
@@ -123,3 +124,57 @@ def test_only_submodules_of_the_packages_are_found(package):
     assert finder.find_spec("pkg.missing", [str(package)]) is None
     assert finder.find_spec("pkg.mod", [str(package), str(package)]) is None
     assert finder.find_spec("pkg.mod", ["/nowhere"]) is None
+
+
+def found_with(stamps, package, name):
+    """The specification of a module, by a finder that was given these stamps."""
+    spec: Any = quick_import._Finder("pkg", *stamps).find_spec(name, [str(package)])
+    return spec
+
+
+def stamps_of(package, *more):
+    """The stamps of a package's folders and files, as a plan has them."""
+    seen = stamps.watching(lambda: stamps.note("file", *stamps.files_below(str(package)), *map(str, more)), ())[1]
+    return seen["file"]
+
+
+def test_a_file_with_a_stamp_that_holds_is_not_looked_at_again(package, monkeypatch):
+    run(package, SAY)
+    known = stamps_of(package)
+    expected = found_with((), package, "pkg.mod")
+    monkeypatch.setattr(os, "stat", None)
+    monkeypatch.setattr(os, "listdir", None)
+    found = found_with((known,), package, "pkg.mod")
+    assert (found.origin, found.cached) == (expected.origin, expected.cached)
+    assert found.loader.get_code("pkg.mod").co_names == ("VALUE",)
+
+
+def test_a_package_with_a_stamp_is_found_too(package):
+    inner = package / "inner"
+    inner.mkdir()
+    (inner / "__init__.py").write_text("")
+    found = found_with((stamps_of(package),), package, "pkg.inner")
+    assert found.submodule_search_locations == [str(inner)]
+    assert found.origin == str(inner / "__init__.py")
+
+
+def test_byte_code_of_another_source_than_the_stamps_is_made_anew(package):
+    run(package, SAY)
+    (package / "mod.py").write_text("VALUE = 22\n")
+    found = found_with((stamps_of(package),), package, "pkg.mod")
+    assert 22 in found.loader.get_code("pkg.mod").co_consts
+
+
+@pytest.mark.parametrize("rival", ["mod/__init__.py", "mod/other.py", "mod.abi3.so"])
+def test_a_name_with_stamps_that_is_not_the_sources_alone_is_left_to_python(package, rival):
+    path = package / rival
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("VALUE = 2\n")
+    assert found_with((stamps_of(package),), package, "pkg.mod") is None
+
+
+def test_a_file_that_was_missing_is_searched_for(package):
+    known = stamps_of(package, package / "late.py")
+    (package / "late.py").write_text("")
+    assert known[str(package / "late.py")] is None
+    assert found_with((known,), package, "pkg.late").origin == str(package / "late.py")

@@ -10,7 +10,6 @@ import os
 import sys
 from time import monotonic
 
-from agent_hooks.errors import WireError
 from agent_hooks.system.plan_file import read_plan
 from agent_hooks.system.sockets import has_socket
 from agent_hooks.system.stamps import changed
@@ -64,13 +63,19 @@ class Start:
         self.plan: Plan | None = None
         self.call: Any = None
 
+    def stamps(self) -> tuple[dict[str, Any], ...]:
+        """Return the stamps of the plan's files, which were compared just now."""
+        return () if self.plan is None else (self.plan["seen"]["later"], self.plan["seen"]["file"])
+
     def options(self) -> tuple[str, ...]:
         """Return the event as an option of the command, for whoever must answer and cannot read the payload again."""
         try:
             if self.payload is None and not os.isatty(0):
                 self.payload = read_object(read_all(0, self.at + _PATIENCE_SECONDS, self.parts))
             return ("--event", str((self.payload or {})["hook_event_name"]))
-        except (WireError, KeyError):
+        except Exception as error:
+            if not (isinstance(error, KeyError) or _is_of_payload(error)):
+                raise
             return ()
 
 
@@ -85,9 +90,16 @@ def start(arguments: list[str]) -> Start:
                 _answer_as(begun.call.answer(_SECONDS))
                 begun.call = None
             find_plan(begun, arguments, answer=_answer)
-    except (WireError, TimeoutError):  # the payload is late or wrong; signals must be minded while an answer is late
-        pass
+    except Exception as error:  # the payload is late or wrong; signals must be minded while an answer is late
+        if not (isinstance(error, TimeoutError) or _is_of_payload(error)):
+            raise
     return begun
+
+
+def _is_of_payload(error: Exception) -> bool:
+    from agent_hooks.errors import WireError  # not before: an event that no hook is about needs no error
+
+    return isinstance(error, WireError)
 
 
 def ask_resident(begun: Start, arguments: list[str]) -> None:

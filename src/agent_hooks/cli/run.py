@@ -14,7 +14,7 @@ import sys
 from agent_hooks.errors import AgentHooksError, WireError, described
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
-from agent_hooks_core import refuse
+from agent_hooks_launcher import refuse
 
 from .quick import NO_PLAN, ask_resident, find_plan
 from .stdin import read_all, read_object

@@ -6,12 +6,13 @@ import os
 import select
 from time import monotonic
 
-from agent_hooks.errors import BadJSONError, WireError
 from agent_hooks.system.strict_json import read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from agent_hooks.errors import WireError
 
 MAX_BYTES = 64 * 1024 * 1024
 
@@ -27,13 +28,13 @@ def read_all(descriptor: int, deadline: float, parts: list[bytes]) -> bytes:
         poll.register(descriptor, select.POLLIN)
     while True:
         if poll is not None and not poll.poll(max(0.0, deadline - monotonic()) * 1000):
-            raise WireError("The payload on stdin did not end in time: the host must close stdin.")
+            raise _wrong("The payload on stdin did not end in time: the host must close stdin.")
         part = os.read(descriptor, 1024 * 1024)
         if not part:
             return b"".join(parts)
         size += len(part)
         if size > MAX_BYTES:
-            raise WireError(f"The payload on stdin is longer than {MAX_BYTES // (1024 * 1024)} MiB.")
+            raise _wrong(f"The payload on stdin is longer than {MAX_BYTES // (1024 * 1024)} MiB.")
         parts.append(part)
 
 
@@ -44,11 +45,17 @@ def read_object(data: bytes) -> dict[str, Any]:
     ``WireError``.
     """
     if not data.strip():
-        raise WireError("There is no payload on stdin; the host must write one JSON object there.")
+        raise _wrong("There is no payload on stdin; the host must write one JSON object there.")
     try:
         value = read_json(data, max_depth=None, lone_surrogates=True)
-    except BadJSONError as error:
-        raise WireError(f"The payload on stdin {error}.") from error
+    except ValueError as error:
+        raise _wrong(f"The payload on stdin {error}.") from error
     if not isinstance(value, dict):
-        raise WireError(f"The payload on stdin must be a JSON object, not {type(value).__name__}.")
+        raise _wrong(f"The payload on stdin must be a JSON object, not {type(value).__name__}.")
     return value
+
+
+def _wrong(message: str) -> WireError:
+    from agent_hooks.errors import WireError  # not before: an event that no hook is about needs no error
+
+    return WireError(message)

@@ -11,7 +11,6 @@ from agent_hooks.model.outcome import PROCEED, HookOutcome, read_answer
 from .calling import drive, in_event_loop
 from .dispatch import Dispatch, Handover
 from .lanes import run_async, run_sync, run_timed
-from .suspension import check_age
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,6 +181,8 @@ class Hooks:
     def _resumption(
         self, token: str, decision: str | HookOutcome, ctx: HookContext | None
     ) -> tuple[Suspension, tuple[Given, ...], HookContext]:
+        from .suspension import check_age
+
         kept = self.manager.suspended.get(token)
         if kept is None:
             check_age(_since(token), self.manager.policy.suspension_ttl)

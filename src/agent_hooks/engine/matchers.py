@@ -17,8 +17,6 @@ from agent_hooks.model.touched_paths import (
     working_folders,
 )
 
-from .expressions import MAX_SUBJECT, bounded_search, is_surely_quick
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -81,12 +79,20 @@ def text_test(text: str, source: str = "code", *, prefix: bool = False) -> Calla
         import re
         from fnmatch import translate
 
+        from .expressions import MAX_SUBJECT
+
         globs = (part.strip() for part in text.replace(",", "|").split("|"))
-        return limited(re.compile("|".join(translate(glob) for glob in globs if glob)).fullmatch)
-    return limited(*bounded_search(text, f"The match {text!r}", source, is_quick=is_surely_quick(text)))
+        return limited(re.compile("|".join(translate(glob) for glob in globs if glob)).fullmatch, MAX_SUBJECT)
+    return _searched(text, f"The match {text!r}", source)
 
 
-def limited(find: Callable[[str], Any], longest: int = MAX_SUBJECT) -> Callable[[str], Any]:
+def _searched(pattern: str, name: str, source: str, flags: int = 0) -> Callable[[str], Any]:
+    from .expressions import bounded_search, is_surely_quick
+
+    return limited(*bounded_search(pattern, name, source, is_quick=is_surely_quick(pattern), flags=flags))
+
+
+def limited(find: Callable[[str], Any], longest: int) -> Callable[[str], Any]:
     """Return the test whether ``find`` finds something in a text; one that is longer than ``longest`` it may meet."""
     return lambda name: find(name) is not None if len(name) <= longest else WEAKLY
 
@@ -107,8 +113,7 @@ def compile_match(match: Match | None, matched_by: str = "tool", source: str = "
         if matched_by == "tool":
             kinds = host_kinds(exact_names(match) or ())
     elif isinstance(pattern := getattr(match, "pattern", None), str) and hasattr(match, "search"):
-        flags, is_quick = getattr(match, "flags", 0), is_surely_quick(pattern)
-        test = limited(*bounded_search(pattern, f"The match {match!r}", source, is_quick=is_quick, flags=flags))
+        test = _searched(pattern, f"The match {match!r}", source, getattr(match, "flags", 0))
     else:
         return _checked(match)
     return None if test is None else _NameMatch(test, matched_by, kinds)

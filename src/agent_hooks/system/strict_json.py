@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agent_hooks.errors import BadJSONError
-
 from .quick_json import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from agent_hooks.errors import BadJSONError
 
 MAX_DEPTH = 64
 
@@ -27,15 +27,15 @@ def read_json(data: bytes | str, *, max_depth: int | None = MAX_DEPTH, lone_surr
         if "\\u" in text and not lone_surrogates:
             dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadJSONError(f"is not UTF-8: {error.reason} at byte {error.start}") from error
+        raise _bad(f"is not UTF-8: {error.reason} at byte {error.start}") from error
     except UnicodeEncodeError as error:
-        raise BadJSONError("has half of a character (a lone surrogate)") from error
+        raise _bad("has half of a character (a lone surrogate)") from error
     except RecursionError as error:
-        raise BadJSONError("is nested too deeply") from error
+        raise _bad("is nested too deeply") from error
     except ValueError as error:
-        raise BadJSONError(f"is not JSON: {error}") from error
+        raise _bad(f"is not JSON: {error}") from error
     if max_depth is not None and _is_deeper(value, max_depth):
-        raise BadJSONError("is nested too deeply")
+        raise _bad("is nested too deeply")
     return value
 
 
@@ -64,3 +64,9 @@ def _is_deeper(value: Any, levels: int) -> bool:
         return False
     inner = value.values() if isinstance(value, dict) else value
     return levels == 0 or any(_is_deeper(each, levels - 1) for each in inner if isinstance(each, (dict, list)))
+
+
+def _bad(problem: str) -> BadJSONError:
+    from agent_hooks.errors import BadJSONError
+
+    return BadJSONError(problem)
