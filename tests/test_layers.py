@@ -26,7 +26,9 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # so that a process reads only what its command is about.
 # 1,350 of the core are the resident process, which answers events at a fraction of the time; 45 show outcomes to
 # observers without the whole dispatch, and read each plugin's hooks once where it is registered.
-MOST_LINES = {"core": 35_055, "guards": 17_470}
+# 100 of the core are a launcher that is not compiled at each start, and what a plan knows of its files, and 10 of the
+# guards their part of that: a plan knows of which copies of tables the text was compared.
+MOST_LINES = {"core": 35_155, "guards": 17_480}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

@@ -10,10 +10,9 @@ from agent_hooks.errors import described
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tools import MAX_PATH
 from agent_hooks.model.touched_paths import command_paths, further_paths, touched_paths
-from agent_hooks.system import folders
+from agent_hooks.system import folders, stamps
 from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
-from agent_hooks.system.stamps import is_young
 
 from .host_hooks import add_host_hooks, capped, unseen
 from .quick import folders_of, shape_of, use_site
@@ -127,6 +126,7 @@ def _hooks_for(event: Event) -> tuple[HookRegistry, HookConfigLoader | None]:
         try:
             if plan["folders"] != event.folders:
                 raise ValueError("a plan of other folders")
+            stamps.hold(plan["facts"])
             planned = hooks_of(plan, event.ctx, event.near)
             for each in (event.ctx.event, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT):
                 planned.hooks_on(each)  # now, when there is still another way
@@ -135,6 +135,7 @@ def _hooks_for(event: Event) -> tuple[HookRegistry, HookConfigLoader | None]:
             _forget_tables()
         except Exception:  # noqa: BLE001 - a damaged plan, in whose place a new one is kept
             _forget_tables()
+            stamps.hold(None)
             event.begun.plan = None
     use_site()
     loader = loader_for(event)
@@ -183,7 +184,7 @@ def _new_plan(event: Event, loader: HookConfigLoader) -> Plan | None:
         plan = make_plan(event.folders, loaded, claude_settings=loader.claude_settings)
         # What has changed since this process began may have been imported before.
         began = time.time_ns() - int((time.monotonic() - event.begun.at) * 1e9)
-        return None if is_young(plan["seen"], began) else plan
+        return None if stamps.is_young(plan["seen"], began) else plan
     except Exception:  # noqa: BLE001 - without a plan, the next event is loaded as this one was
         return None
 
@@ -191,7 +192,7 @@ def _new_plan(event: Event, loader: HookConfigLoader) -> Plan | None:
 def _keep_plan(event: Event, plan: Plan, answer: Answer, *, is_new: bool) -> None:
     """Keep a plan for the next event, with what this event adds to it."""
     try:
-        if (_learn_quiet(event, plan, answer) | _learn_settings(plan)) or is_new:
+        if (_learn_quiet(event, plan, answer) | _learn_settings(plan) | _learn_facts(plan)) or is_new:
             write_plan(event.begun.key, plan)
     except Exception:  # noqa: BLE001, S110 - then the next event is loaded as this one was
         pass
@@ -219,6 +220,14 @@ def _learn_settings(plan: Plan) -> bool:
     validated = export_tables()["validated"]  # of the tables, those of the plan hold
     plan["tables"] = {**plan["tables"], "validated": {**plan["tables"]["validated"], **validated}}
     return True
+
+
+def _learn_facts(plan: Plan) -> bool:
+    """Take what was found out about the plan's files into the plan, and return whether that is new."""
+    known = stamps.facts().union(plan["facts"])
+    is_new = len(known) > len(plan["facts"])
+    plan["facts"] = tuple(sorted(known))
+    return is_new
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------

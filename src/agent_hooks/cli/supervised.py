@@ -229,6 +229,7 @@ def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from
 
         work(send, marks)
         _finish()
+        os.close(answers)  # while the system takes this process apart, the host has its answer
     finally:
         os._exit(0)
 

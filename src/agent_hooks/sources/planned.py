@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.engine.planned import PlannedHooks, StalePlanError
 from agent_hooks.model.tools import MAX_PATH
 from agent_hooks.system.paths import folders_above, real_path
@@ -67,16 +68,21 @@ def _may_have_hooks(path: str) -> bool:
 def _finder(plan: Plan) -> Callable[[tuple[Any, ...]], Callable[..., Any]]:
     """Return what finds the function of a reference."""
     gates: list[Any] = []
+    files, further, tables, scripts = plan["protection"]
+
+    def ask_gate(ctx: HookContext) -> Any:
+        if not gates:
+            from agent_hooks.trust.gate import Protection
+
+            gates.append(Protection(files, further=further, tables=tables, scripts=scripts))
+        return gates[0].before_tool_use(ctx)
 
     def find(reference: tuple[Any, ...]) -> Callable[..., Any]:
         kind, *where = reference
         if kind == "protection":
-            if not gates:
-                from agent_hooks.trust.gate import Protection
-
-                files, further, tables, scripts = plan["protection"]
-                gates.append(Protection(files, further=further, tables=tables, scripts=scripts))
-            return gates[0].before_tool_use  # type: ignore[no-any-return]
+            # It is asked last, and made only then: most of what is denied never reaches it.
+            setattr(ask_gate, ORIGIN, where[0])
+            return ask_gate
         if kind == "entry":
             from agent_hooks.handlers.entry_hooks import decode_hook
 

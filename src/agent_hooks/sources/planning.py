@@ -46,7 +46,7 @@ def make_plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings:
     ``HookConfigLoader``.
     """
     plan, seen = stamps.watching(lambda: _plan(folders, loaded, claude_settings=claude_settings), TELLING)
-    return {**plan, "seen": seen, "quiet": {}}
+    return {**plan, "seen": seen, "quiet": {}, "facts": ()}
 
 
 def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: bool) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def _row(hook: Hook, manager: HookManager) -> dict[str, Any]:
 def _reference(hook: Hook, manager: HookManager) -> tuple[Any, ...]:
     """Return where the function of a hook is. Raises ``CannotPlanError``."""
     if hook.plugin_name == PROTECTION:
-        return ("protection",)
+        return ("protection", hook.origin)
     if (data := encode_hook(hook.function)) is not None:
         return ("entry", data)
     plugin: Any = manager.get_plugin(hook.plugin_name)

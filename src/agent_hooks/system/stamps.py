@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # A change within so many nanoseconds of another may leave a file with the same times.
 _YOUNG_NS = 2_000_000_000
 _seen: Seen | None = None
+# What was found out about files of the plan that this process uses, None without one.
+_facts: set[str] | None = None
 
 
 def watching(look: Callable[[], Any], telling: Iterable[str]) -> tuple[Any, Seen]:
@@ -57,6 +59,28 @@ def changed(seen: Seen, *kinds: str) -> Iterator[str]:
     for kind in kinds or _FIRST:
         look = _LOOKS[kind]
         yield from (path for path, found in seen[kind].items() if look(path) != found)
+
+
+def hold(facts: Iterable[str] | None) -> None:
+    """Take over what processes found out about the files of a plan that holds here too; None: there is no plan."""
+    global _facts  # noqa: PLW0603 - of the process, like the files
+    _facts = None if facts is None else {*facts}
+
+
+def facts() -> frozenset[str]:
+    """Return what is known of the plan's files, with what this process has added."""
+    return frozenset(_facts or ())
+
+
+def is_known(fact: str) -> bool:
+    """Whether ``fact``, which follows from installed files alone, was found to be true since they changed last."""
+    return _facts is not None and fact in _facts
+
+
+def learn(fact: str) -> None:
+    """Note that ``fact`` is true, for as long as the plan holds."""
+    if _facts is not None:
+        _facts.add(fact)
 
 
 def is_young(seen: Seen, now_ns: int) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import agent_hooks_guards
+from agent_hooks.system import stamps
 from agent_hooks_guards.model.tables import COPY, _loaded, load_tables, pack_tables
 
 PACKAGE = Path(agent_hooks_guards.__file__).parent
@@ -29,8 +30,15 @@ def load(folder):
 
 def write_stale_copy(folder):
     """Write a copy of the TOML in ``folder`` whose tables are told apart from it."""
-    sources, _ = marshal.loads(pack_tables(str(folder)))
-    (folder / COPY).write_bytes(marshal.dumps((sources, {"stale": {}})))
+    sources, _ = parts_of(pack_tables(str(folder)))
+    tables = marshal.dumps({"stale": {}})
+    (folder / COPY).write_bytes(len(tables).to_bytes(8, "big") + tables + sources)
+
+
+def parts_of(copy):
+    """Return the text of the TOML as bytes, and the tables."""
+    size = int.from_bytes(copy[:8], "big")
+    return copy[8 + size :], marshal.loads(copy[8 : 8 + size])
 
 
 TABLES = {"one": {"title": "One", "rules": [{"id": "a"}]}, "two": {"numbers": [1, 2]}}
@@ -67,7 +75,7 @@ def test_a_python_with_another_format_parses_the_toml(folder, monkeypatch):
     assert load(folder) == TABLES
 
 
-@pytest.mark.parametrize("copy", [b"", b"no marshal", marshal.dumps({"stale": {}}), marshal.dumps(1), "cut"])
+@pytest.mark.parametrize("copy", [b"", b"no marshal", marshal.dumps({"stale": {}}), bytes(8), b"\xff" * 99, "cut"])
 def test_a_damaged_copy_is_not_used(folder, copy):
     (folder / COPY).write_bytes(pack_tables(str(folder))[:-9] if copy == "cut" else copy)
     assert load(folder) == TABLES
@@ -77,4 +85,43 @@ def test_the_copy_of_each_folder_holds_its_tables():
     folders = {path.parent for path in PACKAGE.rglob("*.toml")}
     assert PACKAGE / "rules" in folders
     for each in folders:
-        assert marshal.loads(pack_tables(str(each)))[1] == load(each)
+        assert parts_of(pack_tables(str(each)))[1] == load(each)
+
+
+@pytest.fixture
+def plan():
+    """Stands for a plan that this process uses."""
+    stamps.hold(())
+    yield
+    stamps.hold(None)
+
+
+def test_a_copy_is_compared_once_while_a_plan_holds(folder, plan, monkeypatch):
+    (folder / COPY).write_bytes(pack_tables(str(folder)))
+    assert load(folder) == TABLES
+    (fact,) = stamps.facts()
+    assert str(folder) in fact
+    monkeypatch.setattr("agent_hooks_guards.model.tables._read_sources", None)
+    assert load(folder) == TABLES
+
+
+def test_another_copy_is_compared_each_time(folder, plan):
+    write_stale_copy(folder)
+    (folder / "three.toml").write_text("")
+    assert "stale" not in load(folder)
+    assert not stamps.facts()
+
+
+def test_without_a_plan_nothing_is_known(folder):
+    write_stale_copy(folder)
+    assert load(folder) == {"stale": {}}
+    assert not stamps.facts()
+    (folder / "three.toml").write_text("")
+    assert "stale" not in load(folder)
+
+
+def test_a_copy_that_is_damaged_after_all_is_not_used(folder, plan):
+    (folder / COPY).write_bytes(pack_tables(str(folder)))
+    assert load(folder) == TABLES
+    (folder / COPY).write_bytes(b"")
+    assert load(folder) == TABLES

@@ -1,8 +1,9 @@
 """Data tables in TOML: parsed and packed in a checkout, read from a marshalled copy in a wheel.
 
 Parsing TOML takes tens of milliseconds, too long for a process that runs for one tool call. The build hook of this
-distribution puts a copy beside the TOML of every folder. A copy holds the text that it was made from, and is used only
-if that is still the text of the TOML files and this Python reads its format; otherwise the TOML is parsed.
+distribution puts a copy beside the TOML of every folder. A copy ends with the text that it was made from, and is used
+only if that is still the text of the TOML files and this Python reads its format; otherwise the TOML is parsed. The
+texts are compared once for a compiled plan, which notices when one of the files changes.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ if TYPE_CHECKING:
     Tables = dict[str, Any]
 
 COPY = "tables.marshal"
+_LENGTH = 8  # bytes of the length of the tables, with which a copy begins
 # Python 3.11 to 3.14 read the same format of marshal; no other Python is given a copy to read.
 _READERS = frozenset(("cpython-311", "cpython-312", "cpython-313", "cpython-314"))
 # Examples of rules: tests and people read them in the TOML.
 _LEFT_OUT = ("stops", "leaves")
-
 
 # The tables that were loaded, by folder.
 _loaded: dict[str, Tables] = {}
@@ -39,16 +40,23 @@ def load_tables(folder: str) -> Tables:
 
 
 def _load(folder: str) -> Tables:
-    sources = _read_sources(folder)
+    from agent_hooks.system import stamps  # here, for the build has only this package
+
+    fact = f"{folder}/{COPY} is of its TOML"
+    is_known = stamps.is_known(fact)
+    sources = {} if is_known else _read_sources(folder)
     if sys.implementation.cache_tag in _READERS:
         try:
-            with open(os.path.join(folder, COPY), "rb") as file:
-                copied, tables = marshal.loads(file.read())  # noqa: S302 - a file of this distribution
+            with open(os.path.join(folder, COPY), "rb", buffering=0) as file:
+                size = int.from_bytes(file.read(_LENGTH), "big") & 0x3FFFFFF
+                tables: Tables = marshal.loads(file.read(size))  # noqa: S302 - a file of this distribution
+                copied = sources if is_known else marshal.loads(file.read())  # noqa: S302 - the same
         except (FileNotFoundError, EOFError, TypeError, ValueError):
-            return _parse(folder, sources)
+            copied = None
         if copied == sources:
-            return tables  # type: ignore[no-any-return]
-    return _parse(folder, sources)
+            stamps.learn(fact)
+            return tables
+    return _parse(folder, sources or _read_sources(folder))
 
 
 def by_name(groups: dict[str, str]) -> dict[str, str]:
@@ -61,7 +69,8 @@ def pack_tables(folder: str) -> bytes:
     from .packing import FORMAT
 
     sources = _read_sources(folder)
-    return marshal.dumps((sources, _parse(folder, sources)), FORMAT)
+    tables, text = (marshal.dumps(each, FORMAT) for each in (_parse(folder, sources), sources))
+    return len(tables).to_bytes(_LENGTH, "big") + tables + text
 
 
 def _read_sources(folder: str) -> dict[str, bytes]:
