@@ -25,7 +25,8 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # Of the guards, 50 for settings that are validated once and built from plain data, and 230 for tables that are packed
 # so that a process reads only what its command is about.
 # 1,350 of the core are the resident process, which answers events at a fraction of the time.
-MOST_LINES = {"core": 34_880, "guards": 17_470}
+# 1,200 of the core are the wire formats of six more hosts.
+MOST_LINES = {"core": 36_080, "guards": 17_470}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

@@ -85,8 +85,8 @@ HOST_TOOLS: dict[str, dict[str, str]] = {
 }
 # Names that mean less than all tools of their kind, or that other collections of skills use for one tool alone.
 _NARROW = frozenset(
-    "Shell agent codebase_search codesearch create_directory edit_notebook_file list list_dir list_directory ls monitor "
-    "notebook_edit patch read_mcp_resource semantic_search SemanticSearch view_image zoom_image".split()
+    "agent codebase_search codesearch create_directory edit_notebook_file list list_dir list_directory ls monitor "
+    "notebook_edit patch read_mcp_resource semantic_search SemanticSearch Shell view_image zoom_image".split()
 )
 _KIND_OF_HOST_NAME = {
     name: kind
