@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.wire.claude_code import CLAUDE_CODE
+from agent_hooks.wire.claude_code import HOST as CLAUDE_CODE
 from wire.golden_files import payloads
 
 RECORDED = payloads("claude-code")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.sources.loader import HookConfigLoader
-    from agent_hooks.wire import Answer, Host
+    from agent_hooks.wire import Answer
+    from agent_hooks.wire.host import Host
 
     from .quick import Plan, Start
     from .supervised import Marks

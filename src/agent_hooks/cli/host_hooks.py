@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_hooks.engine.hooks import Ask, Hooks
     from agent_hooks.engine.registry import HookRegistry
     from agent_hooks.model.context import HookContext
-    from agent_hooks.wire import Host
+    from agent_hooks.wire.host import Host
 
 
 # The name of the plugin that these are hooks of.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.wire import Host
+    from agent_hooks.wire.host import Host
 
     from .quick import Start
     from .resident import Call

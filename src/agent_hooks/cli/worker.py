@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.wire import Answer, Host
+    from agent_hooks.wire import Answer
+    from agent_hooks.wire.host import Host
 
 _MOST_SECONDS = 1_000_000.0
 # The share of the remaining time that is kept for the client, which decides if there is no answer, and its maximum in
