@@ -18,11 +18,14 @@ DISTRIBUTION = "agent-hooks-core"
 PACKAGE = "agent_hooks"
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
-# The events that `Host.failure` of the wire lets pass: the host cannot refuse them, or a refusal means "go on".
+# The events that `Host.failure` of the wire lets pass in every host: it cannot refuse them, or a refusal means "go on".
 GOES_ON = (
-    "CwdChanged DirectoryAdded FileChanged InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied "
-    "PermissionRequest PostCompact PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreModelRequest "
-    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle WorktreeRemove"
+    "CwdChanged DirectoryAdded ErrorOccurred FileChanged InstructionsLoaded Interrupt MessageDisplay Notification "
+    "PermissionDenied PermissionRequest PostCompact PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure "
+    "PreModelRequest SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle "
+    "UserPromptTransformed WorktreeRemove afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution "
+    "afterShellExecution afterTabFileEdit agentStop errorOccurred notification permissionRequest postToolUse "
+    "postToolUseFailure preCompact sessionEnd sessionStart stop subagentStop userPromptTransformed workspaceOpen"
 )
 # How long to wait for the payload of a host that does not close its end, where the command line names no event.
 _PAYLOAD_SECONDS = 5.0
@@ -114,6 +117,8 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
         event = options.get("--event") or _event_on_stdin()
         if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
             code, answer = 0, dumps({"continue": False, "stopReason": f"agent-hooks: {problem}"})
+        elif event in ("UserPromptSubmit", "userPromptSubmitted") and options.get("--agent") == "copilot":
+            code, answer = 0, dumps({"decision": "block", "reason": f"agent-hooks: {problem}"})  # nor exit 2 a prompt
         elif event in GOES_ON.split():
             code = 0
     elif arguments[:1] == ["doctor"]:
@@ -160,6 +165,8 @@ def _event_on_stdin() -> str:
             if not part:
                 break
             data += part
-        return str(json.loads(data)["hook_event_name"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        payload = json.loads(data)
+        names = (payload.get(key) for key in ("hook_event_name", "hookEventName", "hookName"))
+        return str(next(filter(None, names), ""))
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return ""

@@ -90,7 +90,7 @@ def test_an_uninstalled_package_is_told_from_a_foreign_one(site):
     assert "pip uninstall" not in done.stderr
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
 @pytest.mark.parametrize("is_named", [True, False], ids=["option", "payload"])
 def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_named):
     """Exit code 2 at a stop would force another round for ever."""
@@ -109,10 +109,33 @@ def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_na
 
 def test_the_table_of_events_that_go_on_is_that_of_the_wire():
     failures = {(name, event): host.failure(event, "x") for name, host in HOSTS.items() for event in host.rows}
-    goes_on = {event for (_, event), answer in failures.items() if answer.exit_code == 0 and not answer.stdout}
-    assert set(agent_hooks_repair.GOES_ON.split()) == goes_on
-    halted = {key for key, answer in failures.items() if answer.exit_code == 0 and answer.stdout}
-    assert halted == {("codex", "PreCompact")}
+    refused = {event for (_, event), answer in failures.items() if answer.exit_code or answer.stdout}
+    assert set(agent_hooks_repair.GOES_ON.split()) == {event for _, event in failures} - refused
+    # Cursor takes exit 2 for a refusal as well.
+    halted = {key for key, answer in failures.items() if not answer.exit_code and answer.stdout and key[0] != "cursor"}
+    assert halted == {("codex", "PreCompact"), ("copilot", "UserPromptSubmit"), ("copilot", "userPromptSubmitted")}
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "userPromptSubmitted"])
+def test_a_prompt_to_copilot_is_refused_by_json_alone(site, event):
+    done = start("run", "--agent", "copilot", "--event", event, path=site)
+    assert (done.returncode, json.loads(done.stdout)["decision"]) == (0, "block")
+    assert "--force-reinstall" in json.loads(done.stdout)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "payload", "code"),
+    [
+        ("vscode", {"hookEventName": "Stop"}, 0),
+        ("vscode", {"hookEventName": "PreToolUse"}, 2),
+        ("copilot", {"hookName": "permissionRequest"}, 0),
+        ("cursor", {"hook_event_name": "stop"}, 0),
+        ("cursor", {"hook_event_name": "preToolUse"}, 2),
+        ("cursor", [], 2),
+    ],
+)
+def test_the_event_is_found_in_each_hosts_payload(site, agent, payload, code):
+    assert start("run", "--agent", agent, path=site, stdin=json.dumps(payload)).returncode == code
 
 
 def test_a_gate_is_refused_where_nobody_reads_why(site):

@@ -44,6 +44,13 @@ def payloads(host: str) -> dict[str, dict[str, Any]]:
     return {str(path.relative_to(folder)): json.loads(path.read_text(encoding="utf-8")) for path in sorted(files)}
 
 
+def unnamed(host: str) -> dict[str, tuple[dict[str, Any], str]]:
+    """Every recorded payload that does not name its event, with the event, by file."""
+    files = sorted((GOLDEN / host).glob("unnamed/*.json"))
+    read = {f"unnamed/{path.name}": json.loads(path.read_text(encoding="utf-8")) for path in files}
+    return {file: (payload, file.split("/")[1].split(".")[0]) for file, payload in read.items()}
+
+
 def shown(answer: Answer) -> dict[str, Any]:
     """An answer as a golden file has it: stdout parsed, empty parts left out."""
     stdout = json.loads(answer.stdout) if answer.stdout else None
@@ -56,8 +63,9 @@ def build(host_name: str) -> dict[str, Any]:
     host = HOSTS[host_name]
     contexts: dict[str, object] = {}
     answers: dict[str, object] = {}
-    for file, payload in payloads(host_name).items():
-        ctx = host.read(payload)
+    named = {file: (payload, None) for file, payload in payloads(host_name).items()}
+    for file, (payload, event) in {**named, **unnamed(host_name)}.items():
+        ctx = host.read(payload, event)
         contexts[file] = {key: value for key, value in ctx.as_dict().items() if key not in ("created_at", "updated_at")}
         made = {
             name: shown(host.write(outcome, ctx))

@@ -37,11 +37,16 @@ def test_every_context_survives_serialisation(host):
 def test_nothing_of_a_payload_is_dropped(host):
     """Every leaf of the payload is somewhere in the context."""
     for file, payload in payloads(host).items():
-        shown = json.dumps(HOSTS[host].read(payload).as_dict())
+        ctx = HOSTS[host].read(payload)
+        shown = json.dumps(ctx.as_dict())
         for key, value in payload.items():
-            if key == "duration_ms":
+            if key in ("duration_ms", "duration") and ctx.tool_execution is not None:
                 value /= 1000
-            assert value is None or value is False or json.dumps(value) in shown, f"{file}: {key}"
+            if key in ("tool_input", "tool_output", "result_json") and isinstance(value, str) and value[0] == "{":
+                value = json.loads(value)
+            written = json.dumps(value)
+            # Cursor has names for MCP tools with a prefix and without.
+            assert value in (None, False, 0) or written in shown or f":{written[1:]}" in shown, f"{file}: {key}"
 
 
 def test_every_documented_codex_payload_fits_its_schema():

@@ -144,9 +144,9 @@ def command_in(args: Mapping[str, Any]) -> str:
 def content_in(args: Mapping[str, Any], kind: str) -> str:
     """Return the new text among the arguments, that of each of several changes in one call included.
 
-    ``code`` is the new text of an edit; other kinds of tools run it.
+    ``code`` and ``diff`` are the new text of an edit; other kinds of tools run code.
     """
-    keys = (*CONTENT_KEYS, "code") if kind == "edit" else CONTENT_KEYS
+    keys = (*CONTENT_KEYS, "code", "diff") if kind == "edit" else CONTENT_KEYS
     return "\n".join(text for part in (args, *_changes(args)) if (text := texts_in(part, keys)))
 
 

@@ -15,7 +15,14 @@ if TYPE_CHECKING:
     from .host import Host
 
 # Every host by the name that its contexts carry as `host`, with the module whose `HOST` it is.
-_MODULES = {"claude-code": "claude_code", "codex": "codex"}
+_MODULES = {
+    "claude-code": "claude_code",
+    "codex": "codex",
+    "copilot": "copilot",
+    "vscode": "vscode",
+    "cursor": "cursor",
+    "opencode": "opencode",
+}
 
 
 class Hosts(Mapping[str, "Host"]):

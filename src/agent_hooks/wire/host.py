@@ -44,6 +44,10 @@ class Host(Reader):
 
     default_subagent = ""
     runs_claude_settings = False
+    # Whether the question whether a call may run can show new arguments, which then are those that run.
+    asks_about_changes = True
+    # Events that report again a call that another event reports: `install` does not wire them.
+    repeats: frozenset[str] = frozenset()
 
     # -- overridden by hosts -------------------------------------------------------------------------------------------
 
@@ -54,6 +58,10 @@ class Host(Reader):
     def replaced(self, result: Any, new: Any) -> Any:  # noqa: ARG002 - for subclasses
         """Return ``new`` in the shape of ``result``, for a host that checks the shape."""
         return new
+
+    def row_of(self, ctx: HookContext) -> Row:
+        """Return the row of the event of ``ctx``."""
+        return self.rows.get(ctx.host_event, UNKNOWN)
 
     def encode(self, reply: Reply) -> Answer:
         """Return ``reply`` in the host's words."""
@@ -72,7 +80,7 @@ class Host(Reader):
         if ask not in ("deny", "host"):
             raise ValueError(f"ask must be 'deny' or 'host', not {ask!r}.")
         name = ctx.host_event
-        row = self.rows.get(name, UNKNOWN)
+        row = self.row_of(ctx)
         decision = outcome.decision
         reason = without_controls(outcome.reason)
         outcome = outcome if reason == outcome.reason else outcome.replace(reason=reason)
@@ -124,29 +132,29 @@ class Host(Reader):
 
     def can_ask(self, ctx: HookContext) -> bool:
         """Whether this host can put an ask to the user at this event."""
-        return "ask" in self.rows.get(ctx.host_event, UNKNOWN).takes
+        return "ask" in self.row_of(ctx).takes
 
     def approves(self, ctx: HookContext) -> bool:
         """Whether the host's own approval comes after the hooks here: an unanswered ask can be left to it."""
-        is_permission = self.rows.get(ctx.host_event, UNKNOWN).refuse == "permission"
+        is_permission = self.row_of(ctx).refuse == "permission"
         return is_permission and ctx.permission_mode not in _ASKS_NOBODY
 
     def shows_notes(self, ctx: HookContext) -> bool:
         """Whether people see the ``notes`` of ``write`` for this event."""
-        return "message" in self.rows.get(ctx.host_event, UNKNOWN).takes
+        return "message" in self.row_of(ctx).takes
 
     def goes_on(self, outcome: HookOutcome, ctx: HookContext) -> bool:
         """Whether the answer makes a stopping agent go on; the caller has to count and cap such rounds."""
-        return self.rows.get(ctx.host_event, UNKNOWN).refuse == "go_on" and _goes_on(outcome, ctx)
+        return self.row_of(ctx).refuse == "go_on" and _goes_on(outcome, ctx)
 
     def limited(self, outcome: HookOutcome, ctx: HookContext) -> HookOutcome | None:
         """Return the ask or deny that new arguments amount to at this host, None if they are applied as they are."""
         if outcome.blocks or outcome.tool_args is None or ctx.tool_call is None:
             return None
         if not self.lost(ctx.tool_call, outcome.tool_args):
-            if outcome.decision is Decision.ALLOW:
+            if outcome.decision is Decision.ALLOW and "rewrite" in self.row_of(ctx).takes:
                 return None
-            if self.can_ask(ctx):
+            if self.can_ask(ctx) and self.asks_about_changes:
                 return HookOutcome.ask(ARGUMENTS_CHANGED)
         return HookOutcome.deny(self._instead(outcome, "tool_args", ctx))
 
@@ -191,7 +199,7 @@ class Host(Reader):
         if changed == "tool_args" and outcome.tool_args is not None:
             approved = decision is Decision.ALLOW and "rewrite" in row.takes
             is_whole = ctx.tool_call is not None and not self.lost(ctx.tool_call, outcome.tool_args)
-            if is_whole and (approved or "ask" in row.takes):
+            if is_whole and (approved or ("ask" in row.takes and self.asks_about_changes)):
                 return ""
         return self._instead(outcome, changed, ctx)
 

@@ -28,6 +28,7 @@ _OF_EVENT = {
     "session_end": {"reason": "end_reason"},
     "user_input": {"prompt": "prompt", "source": "source"},
     "on_tool_error": {"error": "error_text"},
+    "before_subagent": {"task": "task"},
     "on_stop": {"last_assistant_message": "output"},
     "after_subagent": {"last_assistant_message": "result"},
     **{event: {"trigger": "trigger"} for event in ("setup", "before_compact", "after_compact")},
@@ -115,8 +116,10 @@ class Reader:
         elif here in ("before_subagent", "after_subagent"):
             fields["name"] = fields.get("agent_name", "")
         elif here == "on_error":
-            kind = _text(payload, "error") or "unknown"
-            fields["error"] = ErrorInfo(type=kind, message=_text(payload, "error_details") or "")
+            given = payload.get("error")
+            about = given if isinstance(given, dict) else {"name": given, "message": payload.get("error_details")}
+            kind, details = _text(about, "name") or "unknown", _text(about, "message") or ""
+            fields["error"] = ErrorInfo(type=kind, message=details)
             fields["error_list"] = (fields["error"],)
             used |= {key for key in ("error", "error_details") if _text(payload, key) is not None}
         if isinstance(active := payload.get("stop_hook_active"), bool):

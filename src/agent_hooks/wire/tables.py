@@ -23,6 +23,7 @@ class Row(Value):
     - ``behavior``: the nested decision of a permission request, exit 0;
     - ``halt``: ``continue: false``, exit 0;
     - ``go_on``: as ``decision``, but the host reads it as "carry on working";
+    - ``result``: by a new result, exit 0;
     - empty: it cannot be refused.
 
     ``takes``: further things the host reads: ``context``, ``message`` (systemMessage), ``stop`` (``continue: false``),
@@ -60,6 +61,8 @@ def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, i
     answers to its bare name: any server could then call a tool ``Read`` and meet a rule that allows reading.
     """
     kind, aliases = kinds.get(name), FORMER_NAMES.get(name, ())
+    if name.startswith(("MCP:", "mcp_")):  # Cursor's, and those of Gemini CLI and VS Code
+        kind = "mcp"
     if name.startswith("mcp__"):
         server, separator, _ = name.removeprefix("mcp__").partition("__")
         kind, aliases = "mcp", (f"mcp__{server}",) if server and separator else ()
