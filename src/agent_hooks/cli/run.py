@@ -12,7 +12,7 @@ import os
 import sys
 
 from agent_hooks.errors import AgentHooksError, WireError, described
-from agent_hooks.wire import HOSTS, Answer, get_host
+from agent_hooks.wire import HOSTS, Answer, get_host, sender_of
 from agent_hooks.wire.answer import without_controls
 from agent_hooks_core import refuse
 
@@ -176,7 +176,8 @@ def _answer(arguments: list[str], options: Options, begun: Start, output: tuple[
             if answer is not None:
                 return answer, b""
             find_plan(begun, arguments)
-        return supervised(asking(host, ctx, on_ask, deadline, begun), deadline, keep_from=output)
+        work = asking(get_host(ctx.host), ctx, on_ask, deadline, begun)
+        return supervised(work, deadline, keep_from=output)
 
     return decide(options, begun, read, isolate)
 
@@ -192,6 +193,7 @@ def decide(
     host, event, timeout, _ = options
     try:
         payload = read()
+        is_claudes, host = host.name == "claude-code", sender_of(host, payload)
         name = payload.get("hook_event_name")
         named = name if isinstance(name, str) else None
         if event and named and named != event:
@@ -199,9 +201,9 @@ def decide(
             return host.failure(named, f"agent-hooks: {wrong}"), b""
         event = event or named
         ctx = host.read(payload, event)
-        # The folder in which the session began; only Claude Code reports it.
+        # The folder in which the session began; only Claude Code reports it, and whoever runs its hooks.
         directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
-        if host.name == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory):
+        if is_claudes and os.path.isabs(directory) and os.path.isdir(directory):
             ctx = ctx.replace(project_dir=directory)
         return isolate(ctx, deadline_of(host, event, timeout, begun.at))
     except (NoAnswerError, Terminated) as error:

@@ -144,7 +144,7 @@ class Worker:
             return begun.payload
 
         def isolate(ctx: HookContext, deadline: float) -> tuple[Answer, bytes]:
-            return self._isolate(options[0], ctx, options[3], min(deadline, self._deadline), begun)
+            return self._isolate(get_host(ctx.host), ctx, options[3], min(deadline, self._deadline), begun)
 
         answer, noise = decide(options, begun, read, isolate)
         # With exit code 2, stderr goes to the model: only the reason belongs there.

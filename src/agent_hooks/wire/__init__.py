@@ -11,6 +11,7 @@ from .answer import Answer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from .host import Host
 
@@ -59,4 +60,19 @@ def get_host(name: str) -> Host:
     raise WireError(" ".join(filter(None, (f"There is no host {name!r}.", hint, known))))
 
 
-__all__ = ["HOSTS", "Answer", "get_host"]
+def sender_of(host: Host, payload: Any) -> Host:
+    """Return the host that sent ``payload`` to a hook of ``host``.
+
+    Copilot CLI and the agents in VS Code run the hooks in Claude Code's files as well, and send payloads of their own.
+    The keys alone decide, so that payloads of one shape are of one host.
+    """
+    if host.name != "claude-code" or not isinstance(payload, dict):
+        return host
+    if "sessionId" in payload:
+        return HOSTS["vscode" if "hookEventName" in payload else "copilot"]
+    # Claude Code sends no time; Copilot sends a transcript only where an agent stops.
+    is_copilot = "timestamp" in payload and ("stop_reason" in payload or "transcript_path" not in payload)
+    return HOSTS["copilot"] if is_copilot and "hook_event_name" in payload else host
+
+
+__all__ = ["HOSTS", "Answer", "get_host", "sender_of"]

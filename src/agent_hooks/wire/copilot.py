@@ -54,6 +54,7 @@ class Copilot(ClaudeFamily):
     """Copilot CLI. People read what hooks print on stderr; there is no field for them."""
 
     default_subagent = "general-purpose"
+    runs_claude_settings = True
     asks_about_changes = False
     spellings = {  # noqa: RUF012 - a table
         "hookName": "hook_event_name",

@@ -35,6 +35,7 @@ ROWS = {
 class VSCode(ClaudeFamily):
     """VS Code. Its own documentation spells the common fields in both ways."""
 
+    runs_claude_settings = True
     asks_about_changes = False
     model_reads_stderr = True
     spellings = {  # noqa: RUF012 - a table
