@@ -26,7 +26,9 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # so that a process reads only what its command is about.
 # 1,350 of the core are the resident process, which answers events at a fraction of the time.
 # 1,200 of the core are the wire formats of six more hosts.
-MOST_LINES = {"core": 36_080, "guards": 17_470}
+# 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
+# trust of Codex, and what keeps a host from running hooks.
+MOST_LINES = {"core": 37_680, "guards": 17_470}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
