@@ -147,15 +147,18 @@ export const AgentHooks = async ({ client, directory }) => {
     if (answer.failed) {
       const why = `agent-hooks: ${answer.failed.trim()}`
       tell(why)
-      return GATES.has(event) ? { denied: why } : {}
+      return GATES.has(event) ? { denied: why, isTold: true } : {}
     }
+    answer.isTold = false
     if (answer.message) tell(answer.message)
     if (answer.aside) log(answer.aside)
     if (answer.ends) quietly(() => client.session.abort({ path: { id: session } }))
     return answer
   }
-  const refuse = (answer) => {
-    throw new Error(joined(answer.denied, answer.context))
+  const refuse = (answer, { isTold = true } = {}) => {
+    const why = joined(answer.denied, answer.context)
+    if (!isTold) tell(why) // of an error here, opencode shows people no more than that there was one
+    throw new Error(why)
   }
   const stopped = async (session) => {
     if (await parentOf(session)) return ask("SubagentStop", session, { stop_hook_active: false })
@@ -215,7 +218,7 @@ export const AgentHooks = async ({ client, directory }) => {
       }
       // The task of a subagent was the argument of a tool call.
       const answer = isChild ? {} : await ask("UserPromptSubmit", session, { prompt })
-      if (answer.denied !== undefined) refuse(answer)
+      if (answer.denied !== undefined) refuse(answer, answer)
       const context = joined(...contexts, answer.context)
       const last = output.parts.at(-1)
       // Parts are ordered by their ids.
@@ -226,7 +229,7 @@ export const AgentHooks = async ({ client, directory }) => {
       const command = { command_name: input.command, command_args: input.arguments, prompt: textOfParts(output.parts) }
       const fields = { expansion_type: "slash_command", ...command }
       const answer = await ask("UserPromptExpansion", input.sessionID, fields)
-      if (answer.denied !== undefined) refuse(answer)
+      if (answer.denied !== undefined) refuse(answer, answer)
     },
     "permission.ask": async (input, output) => {
       const fields = { tool_name: input.type, tool_input: { pattern: input.pattern, ...input.metadata } }
