@@ -39,6 +39,15 @@ def test_the_payloads_of_claudes_guests_are_told_from_its_own(host):
         assert sender_of(HOSTS["codex"], payload).name == "codex"
 
 
+@pytest.mark.parametrize("host", ["copilot", "vscode"])
+def test_the_hosts_that_share_copilots_folder_are_told_apart(host):
+    shared = HOSTS["copilot"]
+    found = {file: sender_of(shared, payload).name for file, payload in payloads(host).items()}
+    assert found == dict.fromkeys(found, host)
+    if host == "copilot":
+        assert {sender_of(shared, payload).name for payload, _ in unnamed(host).values()} == {host}
+
+
 def test_what_copilot_sends_without_an_event_is_still_its_own():
     for payload, _ in unnamed("copilot").values():
         assert sender_of(HOSTS["claude-code"], payload).name == "copilot"

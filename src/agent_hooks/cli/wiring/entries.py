@@ -29,7 +29,13 @@ if TYPE_CHECKING:
 # Events of a host that are wired only if they are named: a hook on `WorktreeCreate` has to make the worktree itself.
 _REPLACED = frozenset({"WorktreeCreate"})
 # There, a refusal means another round, or another try, without end.
-_CONTINUING = frozenset({"TaskCompleted", "TeammateIdle"})
+_CONTINUING = frozenset({"TaskCompleted", "TodoCompleted", "TeammateIdle"})
+# What a host reports by the event of something else.
+_ALSO = {
+    ("gemini", "AfterTool"): "on_tool_error",
+    ("codex", "PostToolUse"): "on_tool_error",
+    ("cursor", "stop"): "on_error",
+}
 _STOPS = frozenset({"on_stop", "after_subagent"})
 # Since this version, Claude Code heeds `onFailure`.
 _ON_FAILURE_SINCE = (2, 1, 295)
@@ -112,7 +118,11 @@ def hosts_of(wiring: Wiring) -> tuple[Host, ...]:
 def wanted(wiring: Wiring, listeners: Listeners) -> tuple[str, ...]:
     """Return the host's events that a live hook listens to, in the order of its table. Raises ``WireError``."""
     listened = listeners.events(claude_settings=not get_host(wiring.name).runs_claude_settings)
-    return tuple(name for name, event in events_of(wiring).items() if event in listened and name not in _REPLACED)
+    return tuple(
+        name
+        for name, event in events_of(wiring).items()
+        if name not in _REPLACED and not listened.isdisjoint((event, _ALSO.get((wiring.name, name), event)))
+    )
 
 
 def checked_events(wiring: Wiring, names: Iterable[str]) -> tuple[str, ...]:
