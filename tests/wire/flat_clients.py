@@ -37,7 +37,7 @@ def copilot(event: str, stdout: str, stderr: str, exit_code: int) -> Effect:
     if event == "preToolUse":
         decision, reason = body.get("permissionDecision"), body.get("permissionDecisionReason", "")
         if exit_code == 2 or decision == "deny":
-            return Effect("no", told=reason)  # a context beside a refusal may be lost
+            return Effect("no", told=reason, context=context)
         if decision == "ask":
             assert "modifiedArgs" not in body  # which arguments the user would see is not known
             return Effect("asked", told=reason, context=context)
@@ -51,6 +51,8 @@ def copilot(event: str, stdout: str, stderr: str, exit_code: int) -> Effect:
         assert body["modifiedResult"].keys() == {"resultType", "textResultForLlm"}
         text = body["modifiedResult"]["textResultForLlm"]
         return Effect("yes", context=context, result=text, told=text)
+    if "modifiedResponse" in body:
+        return Effect("yes", context=context, result=body["modifiedResponse"])
     blocks = body.get("decision") == "block"
     assert not blocks or body["reason"].strip()
     return Effect("no" if blocks else "yes", told=body.get("reason", ""), context=context)

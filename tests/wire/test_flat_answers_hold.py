@@ -14,7 +14,7 @@ from agent_hooks.model.outcome import BLOCKING, Decision, HookOutcome
 from agent_hooks.model.state import StopReason, StopSignal
 from agent_hooks.wire import HOSTS, Answer
 from wire.flat_clients import CLIENTS
-from wire.golden_files import payloads, unnamed
+from wire.golden_files import GOLDEN, payloads, unnamed
 
 if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
@@ -50,6 +50,15 @@ def effect(host: str, ctx: HookContext, answer: Answer) -> Effect:
     answer.stderr.encode()
     assert answer.exit_code == 0 or str(ctx.event) not in STOPS or host == "opencode"
     return CLIENTS[host](ctx.host_event, answer.stdout, answer.stderr, answer.exit_code)
+
+
+MEASURED = json.loads((GOLDEN / "copilot.measured.json").read_text(encoding="utf-8"))["cases"]
+
+
+@pytest.mark.parametrize("case", MEASURED, ids=lambda case: case["name"])
+def test_the_reader_does_what_copilot_was_seen_to_do(case):
+    done = CLIENTS["copilot"](case["event"], case["stdout"], "", case["exit_code"])
+    assert {key: getattr(done, key) for key in case["effect"]} == case["effect"]
 
 
 @hosts

@@ -1,9 +1,9 @@
 """Copilot CLI's hooks, as of 1.0.102. Sources: docs.github.com (hooks reference), the SDK's types, the client itself.
 
 The case of an event's name in the settings decides how its payload is written: ``preToolUse`` has camelCase keys and
-no name of the event, ``PreToolUse`` Claude Code's keys and tools with Copilot's own arguments. Answers are flat in
-both: of Claude Code's nested form with exit code 2, the reason is lost. A prompt is refused by JSON alone. Copilot also
-runs the hooks in ``.claude/settings.json``.
+no name of the event, ``PreToolUse`` Claude Code's keys and tools with Copilot's own arguments. (``PermissionRequest``
+and ``SubagentStart`` come in camelCase all the same.) Answers are flat in both: of Claude Code's nested form with exit
+code 2, the reason is lost. A prompt is refused by JSON alone. Copilot also runs the hooks in ``.claude/settings.json``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from agent_hooks.model.tool_names import HOST_TOOLS
 from agent_hooks.model.tools import is_patching
 from agent_hooks.system.quick_json import loads
 
-from .answer import as_text, joined, trimmed
+from .answer import as_text, trimmed
 from .claude_family import ClaudeFamily
 from .tables import row
 
@@ -98,8 +98,6 @@ class Copilot(ClaudeFamily):
 
     def refuse(self, reply: Reply, body: Body, specific: Body) -> None:
         """Say that this must not happen; of a result, that is its replacement."""
-        if reply.row.refuse == "permission":  # the one text that the model is sure to read
-            reply.reason, reply.context = joined(reply.reason, reply.context), ""
         if reply.row.refuse == "behavior":
             body.update({"behavior": "deny", "message": trimmed(reply.reason)})
             if reply.interrupts:
