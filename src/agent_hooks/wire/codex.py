@@ -7,7 +7,8 @@ None of that is written here.
 
 from __future__ import annotations
 
-from . import tables
+from agent_hooks.model.tool_names import HOST_TOOLS
+
 from .claude_family import ClaudeFamily
 from .tables import row
 
@@ -67,4 +68,4 @@ def _deeper_than(value: Any, levels: int) -> bool:
     return levels <= 0 or any(_deeper_than(child, levels - 1) for child in children)
 
 
-HOST = Codex("codex", "Codex", ROWS, tables.CODEX)
+HOST = Codex("codex", "Codex", ROWS, HOST_TOOLS["Codex"])

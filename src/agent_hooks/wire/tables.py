@@ -46,8 +46,6 @@ def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -
 UNKNOWN = row("on_host_event", "exit")
 
 
-# Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``); Codex reports every shell as Bash.
-CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
 # The arguments with the subagent's name and its task.
 SUBAGENT_KEYS = ("subagent_type", "agent_type")
 TASK_KEYS = ("prompt", "message", "task")
