@@ -20,12 +20,13 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 # The events that `Host.failure` of the wire lets pass in every host: it cannot refuse them, or a refusal means "go on".
 GOES_ON = (
-    "CwdChanged DirectoryAdded ErrorOccurred FileChanged InstructionsLoaded Interrupt MessageDisplay Notification "
-    "PermissionDenied PermissionRequest PostCompact PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure "
-    "PreModelRequest SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle "
-    "UserPromptTransformed WorktreeRemove afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution "
-    "afterShellExecution afterTabFileEdit agentStop errorOccurred notification permissionRequest postToolUse "
-    "postToolUseFailure preCompact sessionEnd sessionStart stop subagentStop userPromptTransformed workspaceOpen"
+    "AfterAgent AfterTool BeforeToolSelection CwdChanged DirectoryAdded ErrorOccurred FileChanged "
+    "InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied PermissionRequest PostCompact "
+    "PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreCompress PreModelRequest SessionDelete "
+    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle UserPromptTransformed "
+    "WorktreeRemove afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution afterShellExecution "
+    "afterTabFileEdit agentStop errorOccurred notification permissionRequest postToolUse postToolUseFailure "
+    "preCompact sessionEnd sessionStart stop subagentStop userPromptTransformed workspaceOpen"
 )
 # How long to wait for the payload of a host that does not close its end, where the command line names no event.
 _PAYLOAD_SECONDS = 5.0

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.state import Message
 from agent_hooks.wire import HOSTS, Answer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,6 +28,9 @@ OUTCOMES: dict[str, HookOutcome] = {
     "rewrite+allow": HookOutcome.allow(tool_args=REWRITE),
     "new prompt": HookOutcome.proceed(prompt="something harmless"),
     "new result": HookOutcome.proceed(result="a shorter result"),
+    "new request": HookOutcome.proceed(
+        request=ModelRequest(model="small", messages=(Message(role="user", content="less"),))
+    ),
 }
 # Outcomes that bring a new subject, by the event that has it.
 ONLY_AT = {
@@ -33,6 +38,7 @@ ONLY_AT = {
     "rewrite+allow": {"before_tool_use"},
     "new prompt": {"user_input"},
     "new result": {"after_tool_use", "after_subagent"},
+    "new request": {"before_inference"},
 }
 NOTES = ("a plugin is switched off",)
 
@@ -72,6 +78,8 @@ def build(host_name: str) -> dict[str, Any]:
             for name, outcome in OUTCOMES.items()
             if str(ctx.event) in ONLY_AT.get(name, {str(ctx.event)})
         }
+        if ctx.event == "before_tool_use":
+            made["ask, left to the host"] = shown(host.write(HookOutcome.ask("really?"), ctx, ask="host"))
         made["proceed with a note"] = shown(host.write(HookOutcome.proceed(), ctx, notes=NOTES))
         made["deny with a note"] = shown(host.write(HookOutcome.deny("not here"), ctx, notes=NOTES))
         made["failure"] = shown(host.failure(ctx.host_event, "it broke"))

@@ -1,4 +1,4 @@
-"""Reading and writing as both hosts share it."""
+"""Reading and writing as hosts share it."""
 
 from __future__ import annotations
 

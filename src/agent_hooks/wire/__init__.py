@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "claude-code": "claude_code",
     "codex": "codex",
+    "gemini": "gemini",
+    "qwen": "qwen",
     "copilot": "copilot",
     "vscode": "vscode",
     "cursor": "cursor",

@@ -34,6 +34,8 @@ class ClaudeFamily(Host):
             self.refuse(reply, body, specific)
         elif reply.verdict:
             self.permit(reply, body, specific)
+        elif reply.args is not None or reply.request is not None:
+            self.put_subject(reply, body, specific)
         if reply.stops:
             self.halt(reply, body)
         if reply.result:
@@ -74,6 +76,10 @@ class ClaudeFamily(Host):
             specific["permissionDecisionReason"] = trimmed(reply.reason)
         if reply.args is not None:
             specific["updatedInput"] = reply.args
+
+    def put_subject(self, reply: Reply, body: Body, specific: Body) -> None:
+        """Put new arguments, or a new request to the model, in the place of the old, without a permission."""
+        raise NotImplementedError
 
     def halt(self, reply: Reply, body: Body) -> None:
         """Say that the run ends."""

@@ -48,6 +48,8 @@ class Host(Reader):
     asks_about_changes = True
     # Events that report again a call that another event reports: `install` does not wire them.
     repeats: frozenset[str] = frozenset()
+    # Whether the host delivers context beside a refusal.
+    context_with_refusals = True
 
     # -- overridden by hosts -------------------------------------------------------------------------------------------
 
@@ -55,9 +57,17 @@ class Host(Reader):
         """Return the loss if the host ran ``call`` with ``args``, an empty string if none."""
         return ""
 
+    def lost_of_request(self, request: Any, new: Any) -> str:  # noqa: ARG002 - for subclasses
+        """Return the loss if the host sent ``new`` to the model instead of ``request``, an empty string if none."""
+        return ""
+
     def replaced(self, result: Any, new: Any) -> Any:  # noqa: ARG002 - for subclasses
         """Return ``new`` in the shape of ``result``, for a host that checks the shape."""
         return new
+
+    def shown_result(self, new: Any) -> str:
+        """Return a new result as the model reads it, for a host that takes text in the place of the tool's own."""
+        return as_text(new)
 
     def row_of(self, ctx: HookContext) -> Row:
         """Return the row of the event of ``ctx``."""
@@ -102,15 +112,17 @@ class Host(Reader):
             context = joined(context, refusal if "context" in row.takes else "")
         elif row.refuse == "go_on" and (outcome.blocks or decision is Decision.FORCE_CONTINUE):
             said.append(_reason(outcome))
-        elif decision is Decision.ASK and "ask" not in row.takes:
+        elif decision is Decision.ASK and not _asks(row, ask):
             said.append(f"A hook asks for an approval: {_reason(outcome)}")
         elif decision is Decision.RETRY:
             context = joined(context, "Try this again.", outcome.reason)
         changed = _change(outcome, ctx)
         if row.refuse == "permission":
-            _permit(reply, outcome)
+            _permit(reply, outcome, may_ask=_asks(row, ask))
         elif row.refuse == "behavior" and decision is Decision.ALLOW:
             reply.verdict = "allow"
+        elif changed == "request" and "request" in row.takes:
+            reply.request = outcome.request
         elif changed and "result" in row.takes:
             reply.result = (self.replaced(ctx.result, outcome.result),)
         elif changed:
@@ -151,8 +163,9 @@ class Host(Reader):
         """Return the ask or deny that new arguments amount to at this host, None if they are applied as they are."""
         if outcome.blocks or outcome.tool_args is None or ctx.tool_call is None:
             return None
+        takes = self.row_of(ctx).takes
         if not self.lost(ctx.tool_call, outcome.tool_args):
-            if outcome.decision is Decision.ALLOW and "rewrite" in self.row_of(ctx).takes:
+            if "args" in takes or (outcome.decision is Decision.ALLOW and "rewrite" in takes):
                 return None
             if self.can_ask(ctx) and self.asks_about_changes:
                 return HookOutcome.ask(ARGUMENTS_CHANGED)
@@ -186,20 +199,25 @@ class Host(Reader):
             # Not the token: a model that knows it could approve its own call.
             return _sentences("This waits for somebody's decision and was not done.", outcome.reason, WAIT)
         changed = _change(outcome, ctx)
-        if decision is Decision.ASK and "ask" not in row.takes:
+        if decision is Decision.ASK and not _asks(row, ask):
             left_to_host = ask == "host" and self.approves(ctx)
             if not changed and (left_to_host or row.refuse == "behavior"):
                 return ""
             return _sentences(f"This needs an approval that {self.title} cannot ask for here.", outcome.reason, ASK)
         if not changed or not row.refuse:
             return ""
-        if changed == "result":
-            # Codex shows the model the reason in the result's place.
-            return "" if "result" in row.takes else without_controls(as_text(outcome.result)).strip() or "(no output)"
+        if changed == "request" and "request" in row.takes:
+            loss = self.lost_of_request(ctx.request, outcome.request)
+            return self.instead(outcome.request, loss) if loss else ""
+        if changed in row.takes:
+            return ""
+        if changed in ("result", "error_text"):
+            # These hosts show the model the reason in the result's place.
+            return without_controls(self.shown_result(outcome._fields[changed])).strip() or "(no output)"
         if changed == "tool_args" and outcome.tool_args is not None:
-            approved = decision is Decision.ALLOW and "rewrite" in row.takes
+            approved = "args" in row.takes or (decision is Decision.ALLOW and "rewrite" in row.takes)
             is_whole = ctx.tool_call is not None and not self.lost(ctx.tool_call, outcome.tool_args)
-            if is_whole and (approved or ("ask" in row.takes and self.asks_about_changes)):
+            if is_whole and (approved or (_asks(row, ask) and self.asks_about_changes)):
                 return ""
         return self._instead(outcome, changed, ctx)
 
@@ -218,7 +236,7 @@ class Host(Reader):
         said: Sequence[str] = (),
         result: Any = None,
     ) -> Answer:
-        if "context" not in row.takes:
+        if "context" not in row.takes or not self.context_with_refusals:
             reason, context = joined(reason, context), ""
         if stops and not row.takes & {"stop", "interrupt"}:
             said = [*said, f"A hook wants the run to end, and {self.title} cannot end it here."]
@@ -241,16 +259,21 @@ class Host(Reader):
         return self.encode(reply)
 
 
-def _permit(reply: Reply, outcome: HookOutcome) -> None:
+def _asks(row: Row, ask: str) -> bool:
+    """Whether the host puts an ask at this event."""
+    return "ask" in row.takes or (ask == "host" and "ask-host" in row.takes)
+
+
+def _permit(reply: Reply, outcome: HookOutcome, *, may_ask: bool) -> None:
     """Settle what becomes of a call that may happen: with permission, with new arguments, or after a question."""
     takes, args, decision = reply.row.takes, outcome.tool_args, outcome.decision
-    if decision is Decision.ALLOW and (args is not None or "allow" in takes):
+    reply.args = args
+    if decision is Decision.ALLOW and ("allow" in takes or (args is not None and "rewrite" in takes)):
         reply.verdict = "allow"
-    elif "ask" in takes and (decision is Decision.ASK or args is not None):
+    elif may_ask and (decision is Decision.ASK or (args is not None and "args" not in takes)):
         reply.verdict = "ask"
     else:
         return
-    reply.args = args
     reply.reason = outcome.reason.strip() or (ARGUMENTS_CHANGED if args is not None else "")
     if reply.verdict == "ask":  # where nobody can be asked, the model is told
         new = "" if args is None else f"The new arguments: {as_text(args)}"

@@ -13,7 +13,9 @@ from .tables import UNKNOWN, Row, tool_call
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, ClassVar
+
+    from agent_hooks.model.tool_call import ToolCall
 
 # Payload key -> context field. All are strings; null and missing keys are left out. A payload whose subject or `cwd` is
 # no string cannot be read; other values that are no strings stay in `payload` alone.
@@ -61,7 +63,7 @@ class Reader:
     ``spellings``: the host's key -> the common key (Claude Code's), where they differ.
     """
 
-    spellings: Mapping[str, str] = {}
+    spellings: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self, name: str, title: str, rows: Mapping[str, Row], kinds: Mapping[str, str] | None = None) -> None:
         self.name = name
@@ -81,6 +83,14 @@ class Reader:
     def event_of(self, name: str, payload: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
         """Return the name here of the host's event ``name``; ``payload`` under the common keys."""
         return self.rows.get(name, UNKNOWN).event
+
+    def call_of(self, payload: Mapping[str, Any], name: str, args: Mapping[str, Any]) -> ToolCall:
+        """Return the tool call of ``payload``."""
+        return tool_call(name, args, self.kinds, id=_text(payload, "tool_use_id") or "")
+
+    def own_fields(self, event: str, payload: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:  # noqa: ARG002
+        """Return further fields of an event, and the keys of ``payload`` that they are made of."""
+        return {}, set()
 
     # -- in ----------------------------------------------------------------------------------------------------------
 
@@ -112,7 +122,7 @@ class Reader:
                 used.add(key)
         if here in _TOOL_EVENTS:
             fields.update(self._tool_fields(payload, here))
-            used |= _TOOL_KEYS
+            used |= _TOOL_KEYS - ({"tool_response"} if here == "on_tool_error" else set())
         elif here in ("before_subagent", "after_subagent"):
             fields["name"] = fields.get("agent_name", "")
         elif here == "on_error":
@@ -125,6 +135,9 @@ class Reader:
         if isinstance(active := payload.get("stop_hook_active"), bool):
             fields["stop_hook_active"] = active
             used.add("stop_hook_active")
+        further, made_of = self.own_fields(here, payload)
+        fields.update(further)
+        used |= made_of
         rest = {key: value for key, value in payload.items() if key not in used}
         if here == "on_host_event":
             rest = original
@@ -137,7 +150,7 @@ class Reader:
         if not name:
             raise WireError(f"The payload of {event} cannot be read: the tool has no name.")
         args = _typed(payload, "tool_input", dict) or {}
-        call = tool_call(name, args, self.kinds, id=_text(payload, "tool_use_id") or "")
+        call = self.call_of(payload, name, args)
         milliseconds = payload.get("duration_ms")
         duration = milliseconds / 1000 if isinstance(milliseconds, (int, float)) else 0.0
         brought: dict[str, Any] = {}

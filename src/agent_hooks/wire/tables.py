@@ -27,7 +27,9 @@ class Row(Value):
     - empty: it cannot be refused.
 
     ``takes``: further things the host reads: ``context``, ``message`` (systemMessage), ``stop`` (``continue: false``),
-    ``interrupt``, ``ask``, ``allow``, ``rewrite`` (updatedInput with allow), ``result`` (updatedToolOutput).
+    ``interrupt``, ``ask`` (with new arguments, if it has ``rewrite``), ``ask-host`` (where nobody is there, the host
+    waits for ever: only if the user wants it so), ``allow``, ``rewrite`` (updatedInput with allow), ``args`` (new
+    arguments without a permission), ``request``, ``result`` (updatedToolOutput).
     ``seconds``: the host's own limit for a command hook that sets none.
     """
 
@@ -47,7 +49,7 @@ UNKNOWN = row("on_host_event", "exit")
 
 
 # The arguments with the subagent's name and its task.
-SUBAGENT_KEYS = ("subagent_type", "agent_type")
+SUBAGENT_KEYS = ("subagent_type", "agent_type", "agent_name")
 TASK_KEYS = ("prompt", "message", "task")
 
 
