@@ -85,7 +85,8 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
         _load("agent_hooks_repair").refuse(arguments, problem)
     except Exception as error:  # noqa: BLE001 - not even that module is there
         os.write(2, f"agent-hooks: {problem} ({error}). Remedy: install agent-hooks-core again.\n".encode())
-    os._exit(2)
+    # Where an agent is about to stop, a refusal would be read as "go on", for ever.
+    os._exit(0 if any(word.lower().endswith(("stop", "idle", "afteragent")) for word in arguments) else 2)
 
 
 def is_ours() -> bool:

@@ -116,11 +116,13 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
     if arguments[:1] == ["run"]:
         options = _options(arguments[1:])
         event = options.get("--event") or _event_on_stdin()
+        # The settings may name a wrong event, or one of a newer host.
+        names = [event, *(word.removeprefix("--event=") for word in arguments)]
         if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
             code, answer = 0, dumps({"continue": False, "stopReason": f"agent-hooks: {problem}"})
         elif event in ("UserPromptSubmit", "userPromptSubmitted") and options.get("--agent") == "copilot":
             code, answer = 0, dumps({"decision": "block", "reason": f"agent-hooks: {problem}"})  # nor exit 2 a prompt
-        elif event in GOES_ON.split():
+        elif event in GOES_ON.split() or any(map(is_stop, names)) or is_stop(_event_on_stdin()):
             code = 0
     elif arguments[:1] == ["doctor"]:
         message, _, remedy = problem.partition(" Remedy: ")
@@ -131,6 +133,11 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
     if not answer or code == 0:
         _write(sys.stderr, f"agent-hooks: {problem}")
     sys.exit(code)
+
+
+def is_stop(event: str) -> bool:
+    """Whether an event of this name, of whichever host, comes when an agent is about to stop, as the wire has it."""
+    return event.lower().endswith(("stop", "idle", "afteragent"))
 
 
 def _write(stream: Any, text: str) -> None:

@@ -16,6 +16,7 @@ import agent_hooks
 import agent_hooks_core
 import agent_hooks_repair
 from agent_hooks.wire import HOSTS
+from agent_hooks.wire.tables import is_stop
 from commands import Command
 
 FOREIGN = "import sys\nprint('the foreign package ran')\nsys.exit(0)\n"
@@ -114,6 +115,41 @@ def test_the_table_of_events_that_go_on_is_that_of_the_wire():
     # Cursor takes exit 2 for a refusal as well.
     halted = {key for key, answer in failures.items() if not answer.exit_code and answer.stdout and key[0] != "cursor"}
     assert halted == {("codex", "PreCompact"), ("copilot", "UserPromptSubmit"), ("copilot", "userPromptSubmitted")}
+
+
+STOPS = "Stop SubagentStop AfterAgent agentStop subagentStop stop session.idle TeammateIdle FutureStop".split()
+
+
+@pytest.mark.parametrize("event", STOPS)
+def test_a_stop_is_told_from_a_gate_as_the_wire_does_it(event):
+    assert agent_hooks_repair.is_stop(event)
+    assert is_stop(event)
+    for gate in (
+        "PreToolUse",
+        "BeforeTool",
+        "preToolUse",
+        "UserPromptSubmit",
+        "BeforeAgent",
+        "PreCompact",
+        "StopFailure",
+    ):
+        assert not agent_hooks_repair.is_stop(gate)
+        assert not is_stop(gate)
+
+
+@pytest.mark.parametrize(
+    "options", [["--agent", "gemini", "--event", "PreToolUse"], ["--event=Stop"], ["--agent", "x"]]
+)
+@pytest.mark.parametrize("is_bare", [False, True], ids=["explained", "bare"])
+def test_an_unusable_installation_lets_every_agent_stop_whatever_the_settings_say(site, options, is_bare):
+    if is_bare:
+        (site / "agent_hooks_repair.py").unlink()
+    sent = json.dumps({"hook_event_name": "AfterAgent"})
+    done = start("run", *options, path=site, stdin=sent)
+    # Without the module that reads it, the payload is not known.
+    assert done.returncode == (2 if is_bare and options != ["--event=Stop"] else 0)
+    assert done.stdout == ""
+    assert done.stderr.startswith("agent-hooks: ")
 
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "userPromptSubmitted"])

@@ -7,9 +7,7 @@ import json
 import pytest
 
 from agent_hooks.cli.quick import event_of, folders_of, shape_of
-from agent_hooks.wire import HOSTS, sender_of
 from commands import Command
-from wire.golden_files import payloads, unnamed
 
 DENY = """
     @hookimpl(match="shell")
@@ -25,33 +23,6 @@ STOPPED = """
     def on_stop():
         return HookOutcome.force_continue("the tests are red")
 """
-
-
-@pytest.mark.parametrize("host", HOSTS)
-def test_the_payloads_of_claudes_guests_are_told_from_its_own(host):
-    guests = {"copilot", "vscode"}
-    claude = HOSTS["claude-code"]
-    for file, payload in payloads(host).items():
-        if host == "claude-code":
-            assert sender_of(claude, payload) is claude, file
-        elif host in guests and "snake" not in file:
-            assert sender_of(claude, payload).name == host, file
-        assert sender_of(HOSTS["codex"], payload).name == "codex"
-
-
-@pytest.mark.parametrize("host", ["copilot", "vscode"])
-def test_the_hosts_that_share_copilots_folder_are_told_apart(host):
-    shared = HOSTS["copilot"]
-    found = {file: sender_of(shared, payload).name for file, payload in payloads(host).items()}
-    assert found == dict.fromkeys(found, host)
-    if host == "copilot":
-        assert {sender_of(shared, payload).name for payload, _ in unnamed(host).values()} == {host}
-
-
-def test_what_copilot_sends_without_an_event_is_still_its_own():
-    for payload, _ in unnamed("copilot").values():
-        assert sender_of(HOSTS["claude-code"], payload).name == "copilot"
-    assert sender_of(HOSTS["claude-code"], []).name == "claude-code"
 
 
 @pytest.mark.parametrize(

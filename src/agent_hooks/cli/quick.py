@@ -150,6 +150,7 @@ def options_of(arguments: list[str]) -> dict[str, str]:
         given[name] = value if equals else next(rest)
     if (
         not given.keys() <= _OPTIONS
+        or given.get("--agent") == "auto"  # a plan, and a quick answer, is one host's
         or not hasattr(os, "fork")
         or not 0 < float(given.get("--timeout", 1)) < float("inf")
     ):
@@ -175,9 +176,10 @@ def folders_of(payload: dict[str, Any], agent: str) -> tuple[str, ...]:
 
 def shape_of(payload: dict[str, Any], event: str) -> tuple[Any, ...]:
     """Return the event of a payload, and what else decides how it is read: its keys, with the types of their values,
-    and in two cases the value itself.
+    and in some cases the value itself.
     """
-    shape = [(key, type(value).__name__) for key, value in payload.items()]
+    # An empty prompt is no user's in Qwen Code.
+    shape = [(key, type(value).__name__ if value != "" else "") for key, value in payload.items()]
     # By these, one event of Cursor is several here.
     shape += [(key, str(payload[key])) for key in ("status", "failure_type") if key in payload]
     return event, *sorted(shape)

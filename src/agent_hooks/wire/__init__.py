@@ -11,7 +11,6 @@ from .answer import Answer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from .host import Host
 
@@ -62,22 +61,4 @@ def get_host(name: str) -> Host:
     raise WireError(" ".join(filter(None, (f"There is no host {name!r}.", hint, known))))
 
 
-def sender_of(host: Host, payload: Any) -> Host:
-    """Return the host that sent ``payload`` to a hook of ``host``.
-
-    Copilot CLI and the agents in VS Code run the hooks in Claude Code's files as well, and send payloads of their own;
-    and both run those in Copilot's folder. The keys alone decide, so that payloads of one shape are of one host.
-    """
-    if host.name not in ("claude-code", "copilot") or not isinstance(payload, dict):
-        return host
-    if "sessionId" in payload:
-        return HOSTS["vscode" if "hookEventName" in payload else "copilot"]
-    # Claude Code sends no time; Copilot sends a transcript only where an agent stops.
-    is_copilot = "timestamp" in payload and ("stop_reason" in payload or "transcript_path" not in payload)
-    if host.name == "copilot":
-        is_other = "hook_event_name" in payload and "transcript_path" in payload and not is_copilot
-        return HOSTS["vscode"] if is_other else host
-    return HOSTS["copilot"] if is_copilot and "hook_event_name" in payload else host
-
-
-__all__ = ["HOSTS", "Answer", "get_host", "sender_of"]
+__all__ = ["HOSTS", "Answer", "get_host"]

@@ -14,7 +14,7 @@ from agent_hooks.model.tools import texts_in
 from .answer import Answer, as_text, joined, tidy, trimmed, without_controls
 from .reading import WHERE, Reader
 from .reply import Reply
-from .tables import SUBAGENT_KEYS, TASK_KEYS, UNKNOWN
+from .tables import SUBAGENT_KEYS, TASK_KEYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ class Host(Reader):
 
     def row_of(self, ctx: HookContext) -> Row:
         """Return the row of the event of ``ctx``."""
-        return self.rows.get(ctx.host_event, UNKNOWN)
+        return self.row(ctx.host_event)
 
     def encode(self, reply: Reply) -> Answer:
         """Return ``reply`` in the host's words."""
@@ -136,7 +136,7 @@ class Host(Reader):
         refused, where the host can. So a stop is not, because the agent would go on for ever, nor a permission request,
         because the host then asks the user, nor the result of a finished operation.
         """
-        row = self.rows.get(event or "", UNKNOWN)
+        row = self.row(event or "")
         reason = tidy(without_controls(reason).strip()) or "agent-hooks failed without saying why."
         if row.refuse in ("", "go_on") or HookEvent.parse(row.event).closed not in ("deny", "stop"):
             return Answer(stderr=reason)
@@ -184,7 +184,7 @@ class Host(Reader):
 
     def time_limit(self, event: str) -> float:
         """Return after how many seconds the host gives up, at its event ``event``, on a command without a timeout."""
-        return self.rows.get(event, UNKNOWN).seconds
+        return self.row(event).seconds
 
     # -- the parts of an answer --------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.values import freeze
 
-from .tables import UNKNOWN, Row, tool_call
+from .tables import Row, tool_call, unknown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +71,10 @@ class Reader:
         self.rows = rows
         self.kinds = kinds or {}
 
+    def row(self, event: str) -> Row:
+        """Return the row of the host's event ``event``."""
+        return self.rows.get(event) or unknown(event)
+
     # -- overridden by hosts -------------------------------------------------------------------------------------------
 
     def common(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -82,7 +86,7 @@ class Reader:
 
     def event_of(self, name: str, payload: Mapping[str, Any]) -> str:  # noqa: ARG002 - for subclasses
         """Return the name here of the host's event ``name``; ``payload`` under the common keys."""
-        return self.rows.get(name, UNKNOWN).event
+        return self.row(name).event
 
     def call_of(self, payload: Mapping[str, Any], name: str, args: Mapping[str, Any]) -> ToolCall:
         """Return the tool call of ``payload``."""

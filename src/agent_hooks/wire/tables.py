@@ -44,8 +44,22 @@ def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -
     return Row(event=event, refuse=refuse, takes=frozenset(takes.split()), seconds=seconds)
 
 
+# Under these, hosts name the event in a payload, if they do.
+EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName")
 # An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
 UNKNOWN = row("on_host_event", "exit")
+# Where the host may read a refusal as "go on": for ever, if a hook that fails refuses.
+_UNKNOWN_STOP = row("on_host_event", takes="message")
+
+
+def unknown(event: str) -> Row:
+    """Return the row of an event that the host has not, so far."""
+    return _UNKNOWN_STOP if is_stop(event) else UNKNOWN
+
+
+def is_stop(event: str) -> bool:
+    """Whether an event of this name, of whichever host, comes when an agent is about to stop."""
+    return event.lower().endswith(("stop", "idle", "afteragent"))
 
 
 # The arguments with the subagent's name and its task.
