@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.model.context import HookContext
+    from agent_hooks.model.tool_call import ToolCall
 
     from .claude_family import Body
     from .reply import Reply
@@ -110,6 +111,11 @@ class Cursor(ClaudeFamily):
         if name == "postToolUseFailure" and payload.get("failure_type") == "permission_denied":
             return "on_host_event"
         return super().event_of(name, payload)
+
+    def call_of(self, payload: Mapping[str, Any], name: str, args: Mapping[str, Any]) -> ToolCall:
+        """Return the tool call; a ``Write`` makes a file or changes one, so a rule for edits holds for it too."""
+        call = super().call_of(payload, name, args)
+        return call.replace(aliases=("edit", "Edit")) if name == "Write" else call
 
     def row_of(self, ctx: HookContext) -> Row:
         """Return the row of the event of ``ctx``: only a finished run can be made to go on."""
