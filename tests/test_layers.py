@@ -25,7 +25,7 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # Of the guards, 50 for settings that are validated once and built from plain data, and 230 for tables that are packed
 # so that a process reads only what its command is about.
 # 1,350 of the core are the resident process, which answers events at a fraction of the time.
-# 1,220 of the core are the wire formats of six more hosts, two of which call one tool by names of several kinds.
+# 1,220 of the core are the wire formats of six more hosts.
 # 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
 # trust of Codex, and what keeps a host from running hooks.
 MOST_LINES = {"core": 37_700, "guards": 17_470}
