@@ -223,6 +223,8 @@ def install_command(
     """
     from .wiring.commands import install
 
+    if trust and "codex" not in hosts and not every:
+        raise click.UsageError("--trust is for Codex, which no HOST is.")
     chosen = [name for part in events for name in part.replace(",", " ").split()]
     sys.exit(install(_names(hosts, every=every), project=project, events=chosen, trust=trust, dry_run=dry_run))
 

@@ -320,6 +320,21 @@ def test_the_hosts_that_are_here_are_found(home):
     assert commands.found_hosts() == ["codex", "gemini"]
 
 
+@pytest.mark.parametrize(
+    ("prefix", "warning"),
+    [
+        ("project/.venv", "which is in the project: what changes it may break them"),
+        (".cache/uv/archive-v0/x1", "which does not last: install agent-hooks-core as a tool"),
+        (".local/share/uv/tools/agent-hooks-core", ""),
+    ],
+)
+def test_an_environment_that_may_go_away_is_told(home, monkeypatch, prefix, warning):
+    monkeypatch.setattr("sys.prefix", str(home.path / prefix))
+    said = home.install("claude-code", events=EVENTS)[1]
+    assert ("The hooks run from" in said) == bool(warning)
+    assert warning in said
+
+
 # -- which events ------------------------------------------------------------------------------------------------------
 
 
@@ -485,3 +500,15 @@ def test_a_plugin_of_others_or_a_changed_one_is_left_alone(home, text):
     code, said = home.install("opencode", events=EVENTS)
     assert (code, "then try again" in said) == (1, True)
     assert file.read_text() == text
+
+
+def test_people_are_shown_what_is_wired_and_how_to_mend_it(home):
+    assert commands.status(as_json=False) == 1
+    assert home.capsys.readouterr().out == "No coding agent was found here.\nTo wire them: agent-hooks install --all\n"
+    home.install("claude-code", events=EVENTS)
+    home.install("codex", events=EVENTS, project=True)
+    home.file("claude-code").write_text(home.file("claude-code").read_text().replace("PreToolUse", "Setup"))
+    assert commands.status(as_json=False) == 1
+    said = home.capsys.readouterr().out
+    assert "  missing: PreToolUse\n  no longer needed: Setup\n" in said
+    assert "To mend it: agent-hooks install claude-code\nTo mend it: agent-hooks install --project codex\n" in said

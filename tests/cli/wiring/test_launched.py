@@ -79,4 +79,5 @@ def test_wrong_usage_is_told(installed):
     done = run(installed, "install")
     assert (done.returncode, "Name hosts, or give --all. Found here: claude-code, codex" in done.stderr) == (2, True)
     assert run(installed, "install", "nothing").returncode == 2
+    assert run(installed, "install", "claude-code", "--trust").returncode == 2
     assert run(installed, "uninstall", "codex", "--all").returncode == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from difflib import unified_diff
 from shutil import which
@@ -11,6 +12,7 @@ from agent_hooks.cli.terminal import line_printer, print_json, prints_elsewhere
 from agent_hooks.errors import AgentHooksError, SettingsError
 from agent_hooks.formats.claude.fields import OR_REFUSE
 from agent_hooks.system.by_hand import refuse_agents
+from agent_hooks.system.paths import is_below
 from agent_hooks.trust.project_files import project_root
 
 from . import files
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from .records import Change
 
 _TRUST = "codex-trust"
+# Where `uvx` and `pipx run` put environments that they remove again.
+_IN_CACHE = re.compile(r"/(?:archive-v\d+|builds-v\d+|pipx/\.?cache|pip-run-[^/]*)/")
 
 
 class _Run:
@@ -52,7 +56,7 @@ class _Run:
         self.line = line_printer()
         self.records = Records()
 
-    def each(self, names: Sequence[str], work: Callable[[Wiring], bool]) -> int:
+    def each(self, names: Sequence[str], work: Callable[[Wiring], None]) -> int:
         """Do something for each host, those that share a file once; return 1 if one failed, else 0."""
         if not self.dry:
             refuse_agents(SettingsError)
@@ -64,7 +68,7 @@ class _Run:
                 if path not in done:
                     done.add(path)
                     self.line(f"{wiring.title}: {path}", "bold")
-                    failed |= not work(wiring)
+                    work(wiring)
             except (AgentHooksError, OSError) as error:
                 self.line(f"  {error}", "bold red")
                 failed = True
@@ -89,17 +93,16 @@ def install(names: Sequence[str], *, project: bool, events: Sequence[str], trust
     run = _Run(project=project, dry=dry_run)
     listeners = Listeners(os.getcwd())
 
-    def work(wiring: Wiring) -> bool:
+    def work(wiring: Wiring) -> None:
         with prints_elsewhere():
             chosen = checked_events(wiring, events) if events else wanted(wiring, listeners)
         if listeners.broken:
             path = wiring.path(run.project)
             wired = _editor(wiring, path, ()).wired(files.read(path))
             chosen = checked_events(wiring, (*chosen, *(event for event in wired if event in events_of(wiring))))
-            names = ", ".join(sorted(listeners.broken))
-            run.line(f"  Repair this, then install again, because its events are not known: {names}", "yellow")
+            broken = ", ".join(sorted(listeners.broken))
+            run.line(f"  Repair this, then install again, because its events are not known: {broken}", "yellow")
         _install(run, wiring, chosen, is_chosen=bool(events), trust=trust)
-        return True
 
     return run.each(names, work)
 
@@ -137,10 +140,11 @@ def _tell(run: _Run, wiring: Wiring, path: str, events: tuple[str, ...], change:
     if run.project and not wiring.is_private:
         problem = f"{wiring.title} has no file for a project that is not committed"
         run.line(f"  {problem}: leave {path} out of commits, its paths are yours.", "yellow")
-    if os.path.realpath(sys.prefix).startswith(os.path.join(run.root, "")):
-        run.line(
-            f"  The hooks run from {sys.prefix}, which is in the project: what changes it may break them.", "yellow"
-        )
+    place = os.path.realpath(sys.prefix)
+    if is_below(place, run.root):
+        run.line(f"  The hooks run from {place}, which is in the project: what changes it may break them.", "yellow")
+    elif _IN_CACHE.search(place):
+        run.line(f"  The hooks run from {place}, which does not last: install agent-hooks-core as a tool.", "yellow")
     for caution in cautions(wiring, path, run.root):
         run.line(f"  {caution}", "yellow")
     if wiring.name == "codex" and not untrusted(path):
@@ -185,7 +189,7 @@ def uninstall(names: Sequence[str], *, project: bool, dry_run: bool) -> int:
     """Take the wiring of hosts out, and return the exit code."""
     run = _Run(project=project, dry=dry_run)
 
-    def work(wiring: Wiring) -> bool:
+    def work(wiring: Wiring) -> None:
         path = wiring.path(run.project)
         with run.records.alone():
             change = run.records.uninstalling(path, _editor(wiring, path, ()))
@@ -201,7 +205,6 @@ def uninstall(names: Sequence[str], *, project: bool, dry_run: bool) -> int:
             run.line("  was not wired")
         elif not run.dry:
             run.line("  removed: `install` had made it" if change.after is None else "  no longer wired")
-        return True
 
     return run.each(names, work)
 
@@ -231,10 +234,12 @@ def status(*, as_json: bool) -> int:
     if not found:
         run.line("No coding agent was found here.")
     if not is_fine:
-        run.line(
-            "To mend it: agent-hooks install "
-            + (" ".join(each["host"] for each in found if each["problems"]) or "--all")
-        )
+        wrong = [each for each in found if each["problems"]]
+        for option in ("", " --project"):
+            if names := [each["host"] for each in wrong if each["is_project"] == bool(option)]:
+                run.line(f"To mend it: agent-hooks install{option} {' '.join(names)}")
+        if not wrong:
+            run.line("To wire them: agent-hooks install --all")
     return int(not is_fine)
 
 
@@ -250,6 +255,8 @@ def _statuses(run: _Run) -> list[dict[str, Any]]:
                 facts = _status(run, wiring, path, project, listeners) if path not in seen else None
             except (AgentHooksError, OSError) as error:
                 facts = _facts(wiring, wiring.user, problems=[str(error)])
+            if facts is not None:
+                facts["is_project"] = bool(project)
             if facts is not None and (facts["wired"] or facts["problems"] or (not project and wiring.is_here())):
                 seen.add(facts["path"])
                 found.append(facts)
