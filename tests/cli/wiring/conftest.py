@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agent_hooks.cli.wiring import commands
+from agent_hooks.cli.wiring.edit import Document
 from agent_hooks.cli.wiring.hosts import WIRINGS
 from agent_hooks.system.by_hand import AGENTS
 from agent_hooks.wire import HOSTS
@@ -35,7 +36,7 @@ class Home:
         return file
 
     def read(self, host, **options):
-        return json.loads(self.file(host, **options).read_text())
+        return Document(self.file(host, **options).read_text(), comments=WIRINGS[host].comments).value
 
     def hooks(self, host, **options):
         """Our handlers in the file of a host, at most one of each event."""
