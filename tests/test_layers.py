@@ -28,7 +28,8 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # 1,220 of the core are the wire formats of six more hosts.
 # 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
 # trust of Codex, and what keeps a host from running hooks.
-MOST_LINES = {"core": 37_700, "guards": 17_470}
+# 80 are the fields of hosts that nobody read.
+MOST_LINES = {"core": 37_780, "guards": 17_470}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

@@ -72,6 +72,7 @@ class Cursor(ClaudeFamily):
 
     default_subagent = "generalPurpose"
     asks_about_changes = False
+    people_read_stderr = True
     repeats = frozenset(name for name in ROWS if name.startswith(("before", "after"))) - {"beforeSubmitPrompt"}
     spellings = {  # noqa: RUF012 - a table
         "conversation_id": "session_id",

@@ -77,7 +77,12 @@ class Gemini(ClaudeFamily):
         return tool_call(name, args, {name: "mcp"}).replace(aliases=aliases)
 
     def own_fields(self, event: str, payload: Mapping[str, Any]) -> tuple[dict[str, Any], set[str]]:
-        """Return the request to the model: Gemini tells the texts of its messages, not its tools and system prompt."""
+        """Return an MCP server; or the request to the model, of which Gemini tells the texts of its messages, not its
+        tools and system prompt.
+        """
+        server = payload.get("mcp_context")
+        if isinstance(server, dict):
+            return {"mcp_server": freeze({**server, "name": as_text(server.get("server_name"))})}, {"mcp_context"}
         given = payload.get("llm_request")
         if event != "before_inference" or not isinstance(given, dict):
             return {}, set()

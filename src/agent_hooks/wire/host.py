@@ -44,6 +44,8 @@ class Host(Reader):
 
     default_subagent = ""
     runs_claude_settings = False
+    # Whether people see what a hook prints on stderr.
+    people_read_stderr = False
     # Whether the question whether a call may run can show new arguments, which then are those that run.
     asks_about_changes = True
     # Events that report again a call that another event reports: `install` does not wire them.
@@ -153,7 +155,7 @@ class Host(Reader):
 
     def shows_notes(self, ctx: HookContext) -> bool:
         """Whether people see the ``notes`` of ``write`` for this event."""
-        return "message" in self.row_of(ctx).takes
+        return self.people_read_stderr or "message" in self.row_of(ctx).takes
 
     def goes_on(self, outcome: HookOutcome, ctx: HookContext) -> bool:
         """Whether the answer makes a stopping agent go on; the caller has to count and cap such rounds."""

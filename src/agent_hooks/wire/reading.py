@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # no string cannot be read; other values that are no strings stay in `payload` alone.
 _EVERYWHERE = {
     **{key: key for key in ("session_id", "transcript_path", "cwd", "permission_mode", "agent_id", "model")},
+    "prompt_id": "prompt_id",
     "agent_type": "agent_name",
 }
 # Fields that an event shares with the one that it is a part of.
@@ -139,6 +140,13 @@ class Reader:
         if isinstance(active := payload.get("stop_hook_active"), bool):
             fields["stop_hook_active"] = active
             used.add("stop_hook_active")
+        effort, server = payload.get("effort"), payload.get("mcp_server")
+        if isinstance(effort, dict) and effort.keys() == {"level"} and isinstance(effort["level"], str):
+            fields["effort"] = effort["level"]
+            used.add("effort")
+        if isinstance(server, dict):
+            fields["mcp_server"] = freeze(server)
+            used.add("mcp_server")
         further, made_of = self.own_fields(here, payload)
         fields.update(further)
         used |= made_of
