@@ -84,6 +84,7 @@ def test_a_host_adds_kinds_to_those_that_names_have_everywhere(name, kind):
 
 def test_a_write_of_cursor_meets_rules_for_edits_as_well():
     call = HOSTS["cursor"].read({"hook_event_name": "preToolUse", "tool_name": "Write", "tool_input": {}}).tool_call
+    assert call is not None
     assert {"write", "Write", "edit", "Edit"} <= set(call.names)
 
 
