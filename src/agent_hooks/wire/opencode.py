@@ -1,7 +1,8 @@
 """OpenCode, as of 1.18.33. Sources: the types of @opencode-ai/plugin and @opencode-ai/sdk, the client itself.
 
-It has no command hooks. A plugin of ours (``opencode.js``, which `agent-hooks install opencode` writes with the command
-line in it) asks the command about opencode's events, under Claude Code's names and in its form, with opencode's tools.
+It has no command hooks. A plugin of ours (``opencode_plugin.js``, which `agent-hooks install opencode` writes with the
+command line in it) asks the command about opencode's events, under Claude Code's names and in its form, with opencode's
+tools.
 So this protocol is our own on both sides, and says no more than opencode can do.
 """
 
@@ -38,7 +39,7 @@ ROWS = {
     "PostCompact": row("after_compact", takes="message"),
     "SessionEnd": row("session_end", takes="message"),
 }
-_TEMPLATE = os.path.join(os.path.dirname(__file__), "opencode.js")
+_TEMPLATE = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
 
 
 class OpenCode(ClaudeFamily):
