@@ -25,8 +25,13 @@ def main() -> None:
         try:
             os.write(2, f"agent-hooks: {error}. Remedy: install agent-hooks-core again.\n".encode())
         finally:
-            os._exit(2)
+            os._exit(refusal(sys.argv))
     launcher.main()
+
+
+def refusal(arguments: "list[str]") -> int:
+    """Return the exit code for no decision: where an agent is about to stop, a 2 would be read as "go on", for ever."""
+    return 0 if any(word.lower().endswith(("stop", "idle", "afteragent")) for word in arguments) else 2
 
 
 def pytest_configure(config: object) -> None:

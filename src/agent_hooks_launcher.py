@@ -8,7 +8,7 @@ left out of the path.
 import os
 import sys
 
-from agent_hooks_core import FOLDER, load
+from agent_hooks_core import FOLDER, load, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def refuse(arguments: list[str], problem: str | BaseException) -> "NoReturn":
         load("agent_hooks_repair").refuse(arguments, problem)
     except Exception as error:  # noqa: BLE001 - not even that module is there
         os.write(2, f"agent-hooks: {problem} ({error}). Remedy: install agent-hooks-core again.\n".encode())
-    os._exit(2)
+    os._exit(refusal(arguments))
 
 
 def is_ours() -> bool:

@@ -18,11 +18,15 @@ DISTRIBUTION = "agent-hooks-core"
 PACKAGE = "agent_hooks"
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
-# The events that `Host.failure` of the wire lets pass: the host cannot refuse them, or a refusal means "go on".
+# The events that `Host.failure` of the wire lets pass in every host: it cannot refuse them, or a refusal means "go on".
 GOES_ON = (
-    "CwdChanged DirectoryAdded FileChanged InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied "
-    "PermissionRequest PostCompact PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreModelRequest "
-    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle WorktreeRemove"
+    "AfterAgent AfterTool BeforeToolSelection CwdChanged DirectoryAdded ErrorOccurred FileChanged "
+    "InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied PermissionRequest PostCompact "
+    "PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreCompress PreModelRequest SessionDelete "
+    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle UserPromptTransformed "
+    "WorktreeRemove afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution afterShellExecution "
+    "afterTabFileEdit agentStop errorOccurred notification permissionRequest postToolUse postToolUseFailure "
+    "preCompact sessionEnd sessionStart stop subagentStop userPromptTransformed workspaceOpen"
 )
 # How long to wait for the payload of a host that does not close its end, where the command line names no event.
 _PAYLOAD_SECONDS = 5.0
@@ -112,9 +116,13 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
     if arguments[:1] == ["run"]:
         options = _options(arguments[1:])
         event = options.get("--event") or _event_on_stdin()
+        # The settings may name a wrong event, or one of a newer host.
+        names = [event, *(word.removeprefix("--event=") for word in arguments)]
         if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
             code, answer = 0, dumps({"continue": False, "stopReason": f"agent-hooks: {problem}"})
-        elif event in GOES_ON.split():
+        elif event in ("UserPromptSubmit", "userPromptSubmitted") and options.get("--agent") == "copilot":
+            code, answer = 0, dumps({"decision": "block", "reason": f"agent-hooks: {problem}"})  # nor exit 2 a prompt
+        elif event in GOES_ON.split() or any(map(is_stop, names)) or is_stop(_event_on_stdin()):
             code = 0
     elif arguments[:1] == ["doctor"]:
         message, _, remedy = problem.partition(" Remedy: ")
@@ -125,6 +133,11 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
     if not answer or code == 0:
         _write(sys.stderr, f"agent-hooks: {problem}")
     sys.exit(code)
+
+
+def is_stop(event: str) -> bool:
+    """Whether an event of this name, of whichever host, comes when an agent is about to stop, as the wire has it."""
+    return event.lower().endswith(("stop", "idle", "afteragent"))
 
 
 def _write(stream: Any, text: str) -> None:
@@ -160,6 +173,8 @@ def _event_on_stdin() -> str:
             if not part:
                 break
             data += part
-        return str(json.loads(data)["hook_event_name"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        payload = json.loads(data)
+        names = (payload.get(key) for key in ("hook_event_name", "hookEventName", "hookName"))
+        return str(next(filter(None, names), ""))
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return ""

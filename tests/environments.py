@@ -57,7 +57,7 @@ class Environment:
         (folder / "pyvenv.cfg").write_text(f"home = {base.parent}\ninclude-system-site-packages = false\n")
         for link, target in (("python", str(base)), ("python3", "python"), (name, "python")):
             (self.bin / link).symlink_to(target)
-        for needed in _needed("agent-hooks-core") | {"click", "rich"}:
+        for needed in _needed("agent-hooks-core") | {"click", "rich", "tomlkit"}:
             self._copy(needed)
         shutil.copytree(Path(PACKAGES) / "agent_hooks", self.site / "agent_hooks", ignore=_no_cache)
         requires = (distribution("agent-hooks-core").read_text("METADATA") or "").partition("\n\n")[0]

@@ -17,6 +17,7 @@ import agent_hooks_core
 import agent_hooks_launcher
 import agent_hooks_repair
 from agent_hooks.wire import HOSTS
+from agent_hooks.wire.tables import is_stop
 from commands import Command
 
 FOREIGN = "import sys\nprint('the foreign package ran')\nsys.exit(0)\n"
@@ -100,7 +101,7 @@ def test_an_uninstalled_package_is_told_from_a_foreign_one(site):
     assert "pip uninstall" not in done.stderr
 
 
-@pytest.mark.parametrize("agent", HOSTS)
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
 @pytest.mark.parametrize("is_named", [True, False], ids=["option", "payload"])
 def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_named):
     """Exit code 2 at a stop would force another round for ever."""
@@ -119,10 +120,68 @@ def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_na
 
 def test_the_table_of_events_that_go_on_is_that_of_the_wire():
     failures = {(name, event): host.failure(event, "x") for name, host in HOSTS.items() for event in host.rows}
-    goes_on = {event for (_, event), answer in failures.items() if answer.exit_code == 0 and not answer.stdout}
-    assert set(agent_hooks_repair.GOES_ON.split()) == goes_on
-    halted = {key for key, answer in failures.items() if answer.exit_code == 0 and answer.stdout}
-    assert halted == {("codex", "PreCompact")}
+    refused = {event for (_, event), answer in failures.items() if answer.exit_code or answer.stdout}
+    assert set(agent_hooks_repair.GOES_ON.split()) == {event for _, event in failures} - refused
+    # Cursor takes exit 2 for a refusal as well.
+    halted = {key for key, answer in failures.items() if not answer.exit_code and answer.stdout and key[0] != "cursor"}
+    assert halted == {("codex", "PreCompact"), ("copilot", "UserPromptSubmit"), ("copilot", "userPromptSubmitted")}
+
+
+STOPS = "Stop SubagentStop AfterAgent agentStop subagentStop stop session.idle TeammateIdle FutureStop".split()
+
+
+@pytest.mark.parametrize("event", STOPS)
+def test_a_stop_is_told_from_a_gate_as_the_wire_does_it(event):
+    assert agent_hooks_repair.is_stop(event)
+    assert is_stop(event)
+    for gate in (
+        "PreToolUse",
+        "BeforeTool",
+        "preToolUse",
+        "UserPromptSubmit",
+        "BeforeAgent",
+        "PreCompact",
+        "StopFailure",
+    ):
+        assert not agent_hooks_repair.is_stop(gate)
+        assert not is_stop(gate)
+
+
+@pytest.mark.parametrize(
+    "options", [["--agent", "gemini", "--event", "PreToolUse"], ["--event=Stop"], ["--agent", "x"]]
+)
+@pytest.mark.parametrize("is_bare", [False, True], ids=["explained", "bare"])
+def test_an_unusable_installation_lets_every_agent_stop_whatever_the_settings_say(site, options, is_bare):
+    if is_bare:
+        (site / "agent_hooks_repair.py").unlink()
+    sent = json.dumps({"hook_event_name": "AfterAgent"})
+    done = start("run", *options, path=site, stdin=sent)
+    # Without the module that reads it, the payload is not known.
+    assert done.returncode == (2 if is_bare and options != ["--event=Stop"] else 0)
+    assert done.stdout == ""
+    assert done.stderr.startswith("agent-hooks: ")
+
+
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "userPromptSubmitted"])
+def test_a_prompt_to_copilot_is_refused_by_json_alone(site, event):
+    done = start("run", "--agent", "copilot", "--event", event, path=site)
+    assert (done.returncode, json.loads(done.stdout)["decision"]) == (0, "block")
+    assert "--force-reinstall" in json.loads(done.stdout)["reason"]
+
+
+@pytest.mark.parametrize(
+    ("agent", "payload", "code"),
+    [
+        ("vscode", {"hookEventName": "Stop"}, 0),
+        ("vscode", {"hookEventName": "PreToolUse"}, 2),
+        ("copilot", {"hookName": "permissionRequest"}, 0),
+        ("cursor", {"hook_event_name": "stop"}, 0),
+        ("cursor", {"hook_event_name": "preToolUse"}, 2),
+        ("cursor", [], 2),
+    ],
+)
+def test_the_event_is_found_in_each_hosts_payload(site, agent, payload, code):
+    assert start("run", "--agent", agent, path=site, stdin=json.dumps(payload)).returncode == code
 
 
 def test_a_gate_is_refused_where_nobody_reads_why(site):

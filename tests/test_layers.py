@@ -28,7 +28,10 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # observers without the whole dispatch, and read each plugin's hooks once where it is registered.
 # 100 of the core are a launcher that is not compiled at each start, and what a plan knows of its files, and 10 of the
 # guards their part of that: a plan knows of which copies of tables the text was compared.
-MOST_LINES = {"core": 35_155, "guards": 17_480}
+# 1,220 of the core are the wire formats of six more hosts, and 80 the fields of hosts that nobody read.
+# 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
+# trust of Codex, and what keeps a host from running hooks.
+MOST_LINES = {"core": 38_060, "guards": 17_480}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

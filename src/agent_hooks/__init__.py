@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from .model.context import HookContext as HookContext
     from .model.events import HookEvent as HookEvent
     from .model.events import define_event as define_event
+    from .model.inference import ModelRequest as ModelRequest
     from .model.outcome import Decision as Decision
     from .model.outcome import Finding as Finding
     from .model.outcome import HookOutcome as HookOutcome
@@ -96,7 +97,6 @@ if TYPE_CHECKING:
     from .runtime.current import count_usage as count_usage
     from .runtime.current import current_run as current_run
     from .runtime.driver import Driver as Driver
-    from .runtime.driver import ModelRequest as ModelRequest
     from .runtime.driver import ModelResponse as ModelResponse
     from .runtime.driver import ScriptedDriver as ScriptedDriver
     from .runtime.drivers.pydantic_ai import PydanticAIDriver as PydanticAIDriver
@@ -151,7 +151,8 @@ _HOMES = {
     "runtime.conversations": "ConversationStore FileConversations MemoryConversations",
     "runtime.critique": "Critique UseSelfCritique",
     "runtime.current": "count_usage current_run",
-    "runtime.driver": "Driver ModelRequest ModelResponse ScriptedDriver",
+    "model.inference": "ModelRequest",
+    "runtime.driver": "Driver ModelResponse ScriptedDriver",
     "runtime.drivers.pydantic_ai": "PydanticAIDriver",
     "runtime.hook_adapters": "CriteriaHookAdapter EventEmittingHook ProcessorHookAdapter",
     "runtime.interceptors": "Interceptor PassThrough",

@@ -67,6 +67,7 @@ def test_help_lists_every_command(command):
     assert done.exit_code == 0
     listed = {line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()}
     assert {"run", "demo", "plugins", "events", "check", "trust", "untrust", "doctor", "schema"} <= listed
+    assert {"install", "uninstall", "status"} <= listed
 
 
 @pytest.mark.parametrize("name", ["demo", "plugins", "events", "check", "trust", "doctor"])

@@ -15,7 +15,7 @@ from agent_hooks.handlers.payload import given_back, payload_of
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
-from agent_hooks.wire.claude_code import CLAUDE_CODE
+from agent_hooks.wire.claude_code import HOST as CLAUDE_CODE
 
 ENTRY = HookEntry(event=HookEvent.BEFORE_TOOL_USE, type="command", path="/p/agent-hooks.toml", line=3)
 

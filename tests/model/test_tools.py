@@ -86,6 +86,40 @@ def test_an_address_is_found_under_any_usual_key(key):
     assert ToolCall("f", {key: "https://x"}, kind="fetch").url == "https://x"
 
 
+def test_the_files_and_texts_of_several_replacements_in_one_call_are_found():
+    changes = [{"filePath": "a.py", "newString": "a"}, {"filePath": "b.py", "newString": "b"}, "odd"]
+    call = ToolCall("multi_replace_string_in_file", {"explanation": "e", "replacements": changes}, kind="edit")
+    assert (call.paths, call.content) == (("a.py", "b.py"), "a\nb")
+
+
+def test_code_is_the_text_of_an_edit_alone():
+    args = {"filePath": "a.py", "code": "print(1)"}
+    assert ToolCall("insert_edit_into_file", args, kind="edit").content == "print(1)"
+    assert ToolCall("repl", args).content == ""
+
+
+def test_each_of_several_addresses_is_on_a_line_of_its_own():
+    assert ToolCall("f", {"urls": ["https://x", "https://y/a b"]}, kind="fetch").url == "https://x\nhttps://y/a b"
+
+
+def test_a_fetch_finds_its_addresses_in_the_prompt_where_it_has_no_other():
+    prompt = "Compare (https://x/a), HTTP://y/b?q=1#c. and [this](https://z/)!"
+    assert ToolCall("web_fetch", {"prompt": prompt}, kind="fetch").url == "https://x/a\nHTTP://y/b?q=1#c\nhttps://z/"
+    assert ToolCall("web_fetch", {"url": "https://w", "prompt": prompt}, kind="fetch").url == "https://w"
+    assert ToolCall("ask", {"prompt": prompt}).url == ""
+
+
+def test_the_patterns_of_a_call_that_reads_many_files_are_paths():
+    call = ToolCall("read_many_files", {"include": ["src/*.py", "/etc/passwd"]}, kind="read")
+    assert call.paths == ("src/*.py", "/etc/passwd")
+
+
+@pytest.mark.parametrize("name", ["apply_patch", "patch", "functions.apply_patch"])
+def test_a_patch_is_read_under_opencodes_key(name):
+    call = ToolCall(name, {"patchText": PATCH}, kind="edit")
+    assert call.paths == ("new.py", "old.py", "older.py", "old.py", "gone.py")
+
+
 @pytest.mark.parametrize(
     ("kind", "operation"),
     [("read", "read"), ("search", "read"), ("write", "write"), ("edit", "edit"), ("delete", "delete")],

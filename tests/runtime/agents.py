@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from agent_hooks import AgentState, HookContext
+    from agent_hooks.model.inference import ModelRequest
     from agent_hooks.runtime.agent import AgentRuntime
-    from agent_hooks.runtime.driver import ModelRequest
     from agent_hooks.runtime.loop import AgentRun
 
 # Every event of a run, in the order in which one happens for the first time.

@@ -6,7 +6,7 @@ import asyncio
 import gc
 import os
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,9 +16,12 @@ from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, Su
 from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.driver import ModelRequest, ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, said
+
+if TYPE_CHECKING:
+    from agent_hooks.model.inference import ModelRequest
 
 # -- ways to run -------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.state import Message
 from agent_hooks.wire import HOSTS, Answer
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -26,6 +28,9 @@ OUTCOMES: dict[str, HookOutcome] = {
     "rewrite+allow": HookOutcome.allow(tool_args=REWRITE),
     "new prompt": HookOutcome.proceed(prompt="something harmless"),
     "new result": HookOutcome.proceed(result="a shorter result"),
+    "new request": HookOutcome.proceed(
+        request=ModelRequest(model="small", messages=(Message(role="user", content="less"),))
+    ),
 }
 # Outcomes that bring a new subject, by the event that has it.
 ONLY_AT = {
@@ -33,6 +38,7 @@ ONLY_AT = {
     "rewrite+allow": {"before_tool_use"},
     "new prompt": {"user_input"},
     "new result": {"after_tool_use", "after_subagent"},
+    "new request": {"before_inference"},
 }
 NOTES = ("a plugin is switched off",)
 
@@ -42,6 +48,13 @@ def payloads(host: str) -> dict[str, dict[str, Any]]:
     folder = GOLDEN / host
     files = [*folder.glob("*.json"), *folder.glob("documented/*.json")]
     return {str(path.relative_to(folder)): json.loads(path.read_text(encoding="utf-8")) for path in sorted(files)}
+
+
+def unnamed(host: str) -> dict[str, tuple[dict[str, Any], str]]:
+    """Every recorded payload that does not name its event, with the event, by file."""
+    files = sorted((GOLDEN / host).glob("unnamed/*.json"))
+    read = {f"unnamed/{path.name}": json.loads(path.read_text(encoding="utf-8")) for path in files}
+    return {file: (payload, file.split("/")[1].split(".")[0]) for file, payload in read.items()}
 
 
 def shown(answer: Answer) -> dict[str, Any]:
@@ -56,14 +69,17 @@ def build(host_name: str) -> dict[str, Any]:
     host = HOSTS[host_name]
     contexts: dict[str, object] = {}
     answers: dict[str, object] = {}
-    for file, payload in payloads(host_name).items():
-        ctx = host.read(payload)
+    named = {file: (payload, None) for file, payload in payloads(host_name).items()}
+    for file, (payload, event) in {**named, **unnamed(host_name)}.items():
+        ctx = host.read(payload, event)
         contexts[file] = {key: value for key, value in ctx.as_dict().items() if key not in ("created_at", "updated_at")}
         made = {
             name: shown(host.write(outcome, ctx))
             for name, outcome in OUTCOMES.items()
             if str(ctx.event) in ONLY_AT.get(name, {str(ctx.event)})
         }
+        if ctx.event == "before_tool_use":
+            made["ask, left to the host"] = shown(host.write(HookOutcome.ask("really?"), ctx, ask="host"))
         made["proceed with a note"] = shown(host.write(HookOutcome.proceed(), ctx, notes=NOTES))
         made["deny with a note"] = shown(host.write(HookOutcome.deny("not here"), ctx, notes=NOTES))
         made["failure"] = shown(host.failure(ctx.host_event, "it broke"))

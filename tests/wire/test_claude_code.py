@@ -6,8 +6,11 @@ import json
 
 import pytest
 
+from agent_hooks.formats.entry import HookEntry
+from agent_hooks.handlers.payload import payload_of
+from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.wire.claude_code import CLAUDE_CODE
+from agent_hooks.wire.claude_code import HOST as CLAUDE_CODE
 from wire.golden_files import payloads
 
 RECORDED = payloads("claude-code")
@@ -142,3 +145,23 @@ def test_keys_that_are_content_do_not_come_back():
     result = {"answers": {"What is the password?": "hunter2", "me@example.org": 1}, "stdout": ""}
     assert CLAUDE_CODE.replaced(result, {"answers": {}}) == {"answers": {}, "stdout": ""}
     assert CLAUDE_CODE.replaced(result, "withheld") == {"answers": {}, "stdout": "withheld"}
+
+
+def test_what_it_tells_of_the_prompt_the_effort_and_the_mcp_server_has_fields():
+    server = {"name": "memory", "source": "project"}
+    sent = {**RECORDED["PreToolUse.json"], "prompt_id": "550e8400", "effort": {"level": "high"}, "mcp_server": server}
+    ctx = CLAUDE_CODE.read(sent)
+    assert (ctx.prompt_id, ctx.effort, ctx.mcp_server) == ("550e8400", "high", server)
+    again = payload_of(
+        HookEntry(event=HookEvent.BEFORE_TOOL_USE, type="command", path="/p/agent-hooks.toml", line=3), ctx
+    )
+    assert {key: again[key] for key in ("prompt_id", "effort", "mcp_server")} == {
+        "prompt_id": "550e8400",
+        "effort": {"level": "high"},
+        "mcp_server": server,
+    }
+
+
+def test_an_effort_of_another_form_stays_in_the_payload():
+    ctx = CLAUDE_CODE.read({**RECORDED["PreToolUse.json"], "effort": {"level": 3}})
+    assert (ctx.effort, ctx.payload["effort"]) == ("", {"level": 3})

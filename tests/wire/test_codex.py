@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.wire.codex import CODEX
+from agent_hooks.wire.codex import HOST as CODEX
 from wire.golden_files import payloads
 
 RECORDED = payloads("codex")

@@ -82,6 +82,31 @@ def test_a_host_adds_kinds_to_those_that_names_have_everywhere(name, kind):
     assert codex(name).kind == kind
 
 
+def test_a_write_of_cursor_meets_rules_for_edits_as_well():
+    call = HOSTS["cursor"].read({"hook_event_name": "preToolUse", "tool_name": "Write", "tool_input": {}}).tool_call
+    assert call is not None
+    assert {"write", "Write", "edit", "Edit"} <= set(call.names)
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "kind"),
+    [
+        ("copilot", "view", "read"),
+        ("copilot", "create", "write"),
+        ("vscode", "run_in_terminal", "shell"),
+        ("vscode", "fetch_webpage", "fetch"),
+        ("vscode", "mcp_github_get", "mcp"),
+        ("cursor", "Shell", "shell"),
+        ("cursor", "StrReplace", "edit"),
+        ("cursor", "MCP:get", "mcp"),
+        ("opencode", "patch", "edit"),
+        ("opencode", "list", "search"),
+    ],
+)
+def test_each_host_has_its_own_names(host, name, kind):
+    assert tool_call(name, {}, HOSTS[host].kinds).kind == kind
+
+
 @pytest.mark.parametrize("name", ["functions.shell", "functions.exec_command", "container.Bash"])
 @pytest.mark.parametrize("match", ["shell", "Bash"])
 def test_a_dotted_name_of_a_shell_meets_a_deny_with_its_command_and_never_an_allow(name, match):

@@ -28,9 +28,13 @@ def test_a_name_near_to_none_is_answered_with_all():
         get_host("zzz")
 
 
-def test_the_wire_loads_nothing_heavy():
-    program = "import sys, agent_hooks.wire; print(*sys.modules)"
-    command = [sys.executable, "-c", program]
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_process_loads_the_module_of_its_own_host_and_nothing_heavy(name):
+    program = "import sys, agent_hooks.wire as wire; wire.get_host(sys.argv[1]); print(*sys.modules)"
+    command = [sys.executable, "-c", program, name]
     loaded = set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
-    assert "agent_hooks.wire.codex" in loaded
+    modules = {other: type(HOSTS[other]).__module__ for other in HOSTS}
+    assert modules[name] in loaded
     assert loaded & {"asyncio", "pydantic", "pluggy", "dataclasses", "inspect", "subprocess"} == set()
+    bases = {base.__module__ for base in type(HOSTS[name]).__mro__}
+    assert loaded & ({*modules.values()} - bases) == set()

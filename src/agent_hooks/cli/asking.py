@@ -15,7 +15,7 @@ from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
 
 from .host_hooks import add_host_hooks, capped, unseen
-from .quick import folders_of, shape_of, use_site
+from .quick import shape_of, use_site
 from .time_limits import TimeLimits
 
 TYPE_CHECKING = False
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.sources.loader import HookConfigLoader
-    from agent_hooks.wire import Answer, Host
+    from agent_hooks.wire import Answer
+    from agent_hooks.wire.host import Host
 
     from .quick import Plan, Start
     from .supervised import Marks
@@ -174,7 +175,7 @@ def _new_plan(event: Event, loader: HookConfigLoader) -> Plan | None:
     """
     if event.begun.plan is not None or not event.begun.key:  # one that does not know what this event touches
         return None
-    if folders_of(event.begun.payload or {}, event.host.name) != event.folders:
+    if event.begun.key[2] != event.folders:
         return None  # such as a relative one: the key would mean another folder in another process
     try:
         from agent_hooks.sources.planning import make_plan, rows_of
@@ -205,7 +206,7 @@ def _learn_quiet(event: Event, plan: Plan, answer: Answer) -> bool:
     is_quiet = event.ctx.tool_call is None and not any(row["event"] == name for row in plan["rows"])
     if not is_quiet or payload is None or len(plan["quiet"]) >= _MAX_QUIET:
         return False
-    shape = shape_of(payload)
+    shape = shape_of(payload, event.ctx.host_event)
     is_new = shape not in plan["quiet"]
     plan["quiet"][shape] = (answer.stdout, answer.stderr, answer.exit_code)
     return is_new

@@ -15,6 +15,8 @@ from agent_hooks.system.sites import restrict
 from agent_hooks.trust.project_files import is_marked, project_root
 from agent_hooks.wire import HOSTS
 
+from .wiring.hosts import WIRINGS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -179,6 +181,73 @@ def untrust_command(*, path: str) -> None:
     from .trust_commands import end_trust
 
     sys.exit(end_trust(path))
+
+
+def _names(hosts: tuple[str, ...], *, every: bool) -> list[str]:
+    """Return the hosts that are meant, all that are here for ``--all``."""
+    from .wiring.commands import found_hosts
+
+    if every == bool(hosts):
+        here = ", ".join(found_hosts())
+        raise click.UsageError(f"Name hosts, or give --all.{here and ' Found here: '}{here}")
+    found = list(hosts) or found_hosts()
+    if not found:
+        raise click.ClickException(f"No coding agent was found here. Name one of {', '.join(WIRINGS)}.")
+    return found
+
+
+hosts_argument = click.argument("hosts", nargs=-1, metavar="HOST...", type=click.Choice([*WIRINGS]))
+for_all = click.option("--all", "every", is_flag=True, help="Every coding agent that is found here.")
+for_project = click.option(
+    "--project/--user", default=False, help="In the settings of the project here, or in your own.  [default: --user]"
+)
+only_shows = click.option("--dry-run", is_flag=True, help="Only show what would change.")
+
+
+@commands.command("install")
+@hosts_argument
+@for_all
+@for_project
+@click.option(
+    "--events", multiple=True, metavar="NAME,...", help="These events alone, in place of those that hooks need."
+)
+@click.option("--trust", is_flag=True, help="Let Codex trust the command lines without asking you.")
+@only_shows
+def install_command(
+    *, hosts: tuple[str, ...], every: bool, project: bool, events: tuple[str, ...], trust: bool, dry_run: bool
+) -> None:
+    """Let coding agents ask the installed hooks: claude-code, codex, gemini, qwen, copilot, vscode, cursor, opencode.
+
+    Their settings files get one entry for each event that a hook listens to; all else in them stays as it is. Type it
+    again when plugins have changed.
+    """
+    from .wiring.commands import install
+
+    if trust and "codex" not in hosts and not every:
+        raise click.UsageError("--trust is for Codex, which no HOST is.")
+    chosen = [name for part in events for name in part.replace(",", " ").split()]
+    sys.exit(install(_names(hosts, every=every), project=project, events=chosen, trust=trust, dry_run=dry_run))
+
+
+@commands.command("uninstall")
+@hosts_argument
+@for_all
+@for_project
+@only_shows
+def uninstall_command(*, hosts: tuple[str, ...], every: bool, project: bool, dry_run: bool) -> None:
+    """Undo `install`: the files are as they were before, or lack our entries alone if they were changed since."""
+    from .wiring.commands import uninstall
+
+    sys.exit(uninstall(_names(hosts, every=every), project=project, dry_run=dry_run))
+
+
+@commands.command("status")
+@as_json
+def status_command(*, as_json: bool) -> None:
+    """Show which coding agents ask the hooks, and at which events. Exits 1 if `install` has something to mend."""
+    from .wiring.commands import status
+
+    sys.exit(status(as_json=as_json))
 
 
 @commands.command("doctor")

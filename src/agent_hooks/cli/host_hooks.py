@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agent_hooks.engine.hooks import Ask, Hooks
     from agent_hooks.engine.registry import HookRegistry
     from agent_hooks.model.context import HookContext
-    from agent_hooks.wire import Host
+    from agent_hooks.wire.host import Host
 
 
 # The name of the plugin that these are hooks of.
@@ -131,8 +131,8 @@ def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutc
 def unseen(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[str, ...]:
     """Return the ``notes`` that are new to the session of ``ctx``, all of them where it begins or has no id.
 
-    They count as shown if the host shows them to people at this event (``is_shown``). Where that cannot be stored, they
-    are shown each time.
+    Where the host does not show them to people at this event (not ``is_shown``), they are said once as well, which does
+    not count as shown. Where that cannot be stored, they are shown each time.
     """
     if not notes or not ctx.session_id:
         return tuple(notes)
@@ -143,6 +143,9 @@ def unseen(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[s
         store = Store()
         if ctx.event is HookEvent.SESSION_START:
             store.reset(scope)
-        return tuple(note for note in notes if store.increment(scope, note, limit=int(is_shown)) == 1)
+        if not is_shown:
+            notes = [note for note in notes if not store.read(scope, note)]
+            scope += "|in the log"
+        return tuple(note for note in notes if store.increment(scope, note, limit=1) == 1)
     except (AgentHooksError, ImportError):
         return tuple(notes)

@@ -44,6 +44,8 @@ _SECONDS = 0.05
 # How long to wait for it where the command line is wrong, so that nothing else is known.
 _PATIENCE_SECONDS = 5.0
 NO_PLAN = "--no-plan"
+# Under these, hosts name the event in a payload, if they do.
+_EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName")
 _OPTIONS = {"--agent", "--event", "--timeout", "--on-ask", "--config-dir"}
 
 
@@ -72,9 +74,10 @@ class Start:
         try:
             if self.payload is None and not os.isatty(0):
                 self.payload = read_object(read_all(0, self.at + _PATIENCE_SECONDS, self.parts))
-            return ("--event", str((self.payload or {})["hook_event_name"]))
+            payload = self.payload or {}
+            return ("--event", next(str(payload[key]) for key in _EVENT_KEYS if payload.get(key)))
         except Exception as error:
-            if not (isinstance(error, KeyError) or _is_of_payload(error)):
+            if not (isinstance(error, StopIteration) or _is_of_payload(error)):
                 raise
             return ()
 
@@ -110,7 +113,7 @@ def ask_resident(begun: Start, arguments: list[str]) -> None:
         options = options_of(arguments)
         from .resident import call
 
-        begun.call = call(arguments, options, (begun.payload or {}).get("hook_event_name"), begun.parts, begun.at)
+        begun.call = call(arguments, options, event_of(begun.payload or {}, options), begun.parts, begun.at)
     except (ValueError, StopIteration, OSError):  # whatever is wrong is said where the event is read
         return
 
@@ -129,11 +132,11 @@ def find_plan(begun: Start, arguments: list[str], answer: Callable[[str, str, in
     try:
         options = options_of(arguments)
         payload = begun.payload or {}
-        if options.get("--event", payload["hook_event_name"]) == payload["hook_event_name"]:
+        if event := event_of(payload, options):
             begun.key = _key(options, folders_of(payload, options["--agent"]))
             plan = read_plan(begun.key)
             if plan is not None and not any(changed(plan["seen"])):
-                if answer is not None and (quiet := plan["quiet"].get(shape_of(payload))) is not None:
+                if answer is not None and (quiet := plan["quiet"].get(shape_of(payload, event))) is not None:
                     answer(*quiet)
                 if not any(changed(plan["seen"], "later")):
                     _use_path(plan)
@@ -159,6 +162,7 @@ def options_of(arguments: list[str]) -> dict[str, str]:
         given[name] = value if equals else next(rest)
     if (
         not given.keys() <= _OPTIONS
+        or given.get("--agent") == "auto"  # a plan, and a quick answer, is one host's
         or not hasattr(os, "fork")
         or not 0 < float(given.get("--timeout", 1)) < float("inf")
     ):
@@ -166,16 +170,31 @@ def options_of(arguments: list[str]) -> dict[str, str]:
     return given
 
 
+def event_of(payload: dict[str, Any], options: dict[str, str]) -> str | None:
+    """Return the host's name of the event, None if it is not clear. Not every payload says it."""
+    named = payload.get("hook_event_name")
+    event = options.get("--event", named)
+    return event if isinstance(event, str) and named in (None, event) else None
+
+
 def folders_of(payload: dict[str, Any], agent: str) -> tuple[str, ...]:
     """Return the folders of an event: that in which its session began, if the host says so, and its working one."""
+    roots = payload.get("workspace_roots")  # of Cursor, where an event has no folder of its own
+    cwd = payload.get("cwd") or (roots[0] if isinstance(roots, list) and roots else payload["cwd"])
     project = os.environ.get("CLAUDE_PROJECT_DIR", "") if agent == "claude-code" else ""
     is_folder = os.path.isabs(project) and os.path.isdir(project)
-    return (project, payload["cwd"]) if is_folder else (payload["cwd"],)
+    return (project, cwd) if is_folder else (cwd,)
 
 
-def shape_of(payload: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the event of a payload, and what else decides how it is read: its keys, with the types of their values."""
-    return payload["hook_event_name"], *sorted((key, type(value).__name__) for key, value in payload.items())
+def shape_of(payload: dict[str, Any], event: str) -> tuple[Any, ...]:
+    """Return the event of a payload, and what else decides how it is read: its keys, with the types of their values,
+    and in some cases the value itself.
+    """
+    # An empty prompt is no user's in Qwen Code.
+    shape = [(key, type(value).__name__ if value != "" else "") for key, value in payload.items()]
+    # By these, one event of Cursor is several here.
+    shape += [(key, str(payload[key])) for key in ("status", "failure_type") if key in payload]
+    return event, *sorted(shape)
 
 
 def _key(options: dict[str, str], folders: tuple[str, ...]) -> tuple[Any, ...]:
@@ -190,6 +209,7 @@ def _key(options: dict[str, str], folders: tuple[str, ...]) -> tuple[Any, ...]:
         os.geteuid(),
     )
     chosen = tuple(options.get(name, "") for name in ("--agent", "--on-ask", "--config-dir"))
+    # `asking` compares the folders with those of the event.
     return (python, chosen, folders, tuple(map(os.environ.get, VARIABLES)))
 
 

@@ -14,6 +14,8 @@ import sys
 from agent_hooks.errors import AgentHooksError, WireError, described
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
+from agent_hooks.wire.detect import AUTO, recognised
+from agent_hooks.wire.tables import EVENT_KEYS, is_stop
 from agent_hooks_launcher import refuse
 
 from .quick import NO_PLAN, ask_resident, find_plan
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from agent_hooks.model.context import HookContext
-    from agent_hooks.wire import Host
+    from agent_hooks.wire.host import Host
 
     from .quick import Start
     from .resident import Call
@@ -40,13 +42,14 @@ else:
 
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
 USAGE = f"""\
-Usage: agent-hooks run --agent {"|".join(HOSTS)} [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
+Usage: agent-hooks run --agent {"|".join(HOSTS)}|auto
+                      [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
                       [--config-dir DIR] [--no-plan]
 
 Ask the installed hooks about one event of a coding agent. This is the command for the agent's own hook settings: it
 reads the event as JSON from stdin, and answers as that agent expects, on stdout and stderr and by its exit code.
 
-  --agent NAME       whose event it is
+  --agent NAME       whose event it is; auto finds out from the event, which takes longer and may be wrong
   --event NAME       the agent's own name of the event, so that even a payload that cannot be read is answered rightly
   --timeout SECONDS  answer after this time at the latest (default: a little before the agent's own limit)
   --on-ask WHAT      what becomes of a question that the agent cannot put: deny (default), or host, which leaves the
@@ -79,8 +82,9 @@ def run(arguments: list[str], begun: Start) -> NoReturn:
         _at_signals(signal.SIG_IGN)
     except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         _at_signals(signal.SIG_IGN)
-        # Neither the payload nor the hooks caused this, so nothing is known about the event.
-        answer = Answer(stderr=f"agent-hooks failed: {described(error)}", exit_code=2)
+        # Neither the payload nor the hooks caused this, so no more is known about the event than its name.
+        code = 0 if any(map(is_stop, (options[1] or "", *begun.options()))) else 2
+        answer = Answer(stderr=f"agent-hooks failed: {described(error)}", exit_code=code)
     _write(stdout, answer.stdout)
     _write(stderr, without_controls(answer.stderr))
     if answer.exit_code == 0:  # with 2, stderr goes to the model: only the reason belongs there
@@ -137,7 +141,7 @@ def parse_options(arguments: list[str]) -> Options:
         given[name] = found
     if "--agent" not in given:
         raise AgentHooksError(f"--agent is missing; it takes {' or '.join(HOSTS)}.")
-    host = get_host(given["--agent"])
+    host = AUTO if given["--agent"] == AUTO.name else get_host(given["--agent"])
     on_ask = given.get("--on-ask", "deny")
     if on_ask not in ("deny", "host"):
         raise AgentHooksError(f"--on-ask takes deny or host, not {on_ask!r}.")
@@ -176,7 +180,8 @@ def _answer(arguments: list[str], options: Options, begun: Start, output: tuple[
             if answer is not None:
                 return answer, b""
             find_plan(begun, arguments)
-        return supervised(asking(host, ctx, on_ask, deadline, begun), deadline, keep_from=output)
+        work = asking(get_host(ctx.host), ctx, on_ask, deadline, begun)
+        return supervised(work, deadline, keep_from=output)
 
     return decide(options, begun, read, isolate)
 
@@ -192,16 +197,18 @@ def decide(
     host, event, timeout, _ = options
     try:
         payload = read()
-        name = payload.get("hook_event_name")
-        named = name if isinstance(name, str) else None
+        named_host, (host, foreign) = host, recognised(host, payload, os.environ)
+        named = next((name for key in EVENT_KEYS if isinstance(name := payload.get(key), str)), None)
+        if foreign:
+            return host.failure(named or event, f"agent-hooks: {foreign}"), b""
         if event and named and named != event:
             wrong = f"the command says --event {event}, and the payload {named}; correct the hook settings."
             return host.failure(named, f"agent-hooks: {wrong}"), b""
         event = event or named
         ctx = host.read(payload, event)
-        # The folder in which the session began; only Claude Code reports it.
+        # The folder in which the session began; only Claude Code reports it, and whoever runs its hooks.
         directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
-        if host.name == "claude-code" and os.path.isabs(directory) and os.path.isdir(directory):
+        if "claude-code" in (named_host.name, host.name) and os.path.isabs(directory) and os.path.isdir(directory):
             ctx = ctx.replace(project_dir=directory)
         return isolate(ctx, deadline_of(host, event, timeout, begun.at))
     except (NoAnswerError, Terminated) as error:

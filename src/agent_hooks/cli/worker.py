@@ -45,7 +45,8 @@ if TYPE_CHECKING:
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.wire import Answer, Host
+    from agent_hooks.wire import Answer
+    from agent_hooks.wire.host import Host
 
     from .confinement import Limits
 
@@ -148,7 +149,7 @@ class Worker:
             return begun.payload
 
         def isolate(ctx: HookContext, deadline: float) -> tuple[Answer, bytes]:
-            return self._isolate(options[0], ctx, options[3], min(deadline, self._deadline), begun)
+            return self._isolate(get_host(ctx.host), ctx, options[3], min(deadline, self._deadline), begun)
 
         answer, noise = decide(options, begun, read, isolate)
         # With exit code 2, stderr goes to the model: only the reason belongs there.

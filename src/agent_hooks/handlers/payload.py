@@ -69,6 +69,8 @@ def payload_of(entry: HookEntry, ctx: HookContext) -> dict[str, Any]:
     payload["hook_event_name"] = named or payload["hook_event_name"]
     payload["rechecking"] = ctx.rechecking
     payload.setdefault("transcript_path", "")
+    if ctx.effort:
+        payload["effort"] = {"level": ctx.effort}
     is_main_agent = not (ctx.depth or ctx.parent_agent_id or ctx.host)
     if is_main_agent:
         payload.pop("agent_id", None)

@@ -43,6 +43,8 @@ class HookContext(Value):
     project_dir: str = ""
     transcript_path: str = ""
     permission_mode: str = ""
+    prompt_id: str = ""
+    effort: str = ""
     host: str = ""
     scope: str | None = None
     skill: str | None = None
@@ -74,6 +76,7 @@ class HookContext(Value):
     host_event: str = ""
     message: str = ""
     notification_type: str = ""
+    mcp_server: Mapping[str, Any] = FrozenDict()
     definition: Any = None
     config: Any = None
     trigger: str = ""
@@ -106,6 +109,7 @@ class HookContext(Value):
         "stop_signal": StopSignal.from_dict,
         "messages": lambda items: tuple(Message.from_dict(item) for item in items),
         "metadata": freeze,
+        "mcp_server": freeze,
         "signals": lambda items: tuple(StopSignal.from_dict(item) for item in items),
         "asked_by": tuple,
         "previous": lambda link: None if link is None else _link(link),

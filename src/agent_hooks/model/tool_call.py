@@ -7,15 +7,14 @@ from .tools import (
     FILE_KINDS,
     KIND_OF_NAME,
     KINDS,
-    URL_KEYS,
     FileOperation,
+    addresses_in,
     command_in,
     content_in,
     is_trusted_name,
     patch_operations,
     patch_text,
     paths_in,
-    texts_in,
 )
 from .values import FrozenDict, Value, freeze, new_value, once, written
 
@@ -145,13 +144,13 @@ class ToolCall(Value):
     def content(self) -> str:
         """The text a write or edit puts into a file (for a patch, the patch), else an empty string."""
         return patch_text(self.name, self.args) or (
-            content_in(self.args) if self.kind in ("write", "edit", "other", "mcp") else ""
+            content_in(self.args, self.kind) if self.kind in ("write", "edit", "other", "mcp") else ""
         )
 
     @property
     def url(self) -> str:
-        """The address a fetch goes to, else an empty string."""
-        return texts_in(self.args, URL_KEYS)
+        """The address a fetch goes to (several on lines of their own), else an empty string."""
+        return "\n".join(dict.fromkeys(addresses_in(self.args, self.kind)))
 
 
 class ToolExecution(Value):

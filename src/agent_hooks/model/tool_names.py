@@ -9,61 +9,91 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _EXACT = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_- ,|")
-# By host, the kinds that its names of tools stand for; ``other`` where a name means less than all tools of a kind.
-# Claude Code's are in ``tools``.
+# By host, the kinds of its tools; Claude Code's, and names of shells that many have, are in ``tools``.
 HOST_TOOLS: dict[str, dict[str, str]] = {
     "Claude's API": {"bash": "shell", "str_replace_based_edit_tool": "edit", "code_execution": "other"},
     "Codex": {
         **dict.fromkeys(("exec_command", "local_shell", "shell_command"), "shell"),
         "apply_patch": "edit",
+        "view_image": "read",
+        "web_search": "web_search",
         "spawn_agent": "subagent",
-        **dict.fromkeys(("update_plan", "view_image", "write_stdin"), "other"),
-    },
-    "Copilot CLI": {
-        **dict.fromkeys(("bash", "powershell"), "shell"),
-        **dict.fromkeys(("grep", "glob"), "search"),
-        "view": "read",
-        "create": "write",
-        "web_fetch": "fetch",
-        "task": "subagent",
-    },
-    "Cursor": {
-        "run_terminal_cmd": "shell",
-        **dict.fromkeys(("Delete", "delete_file"), "delete"),
-        "edit_file": "edit",
-        **dict.fromkeys(("Shell", "codebase_search"), "other"),  # in skills of SkillKit, `Shell` is exact
+        **dict.fromkeys(("update_plan", "write_stdin"), "other"),
     },
     "Gemini CLI": {
         "run_shell_command": "shell",
-        **dict.fromkeys(("read_file", "read_many_files"), "read"),
+        **dict.fromkeys(("read_file", "read_many_files", "read_mcp_resource"), "read"),
         "write_file": "write",
         "replace": "edit",
-        **dict.fromkeys(("glob", "grep_search", "search_file_content"), "search"),
+        **dict.fromkeys(("glob", "grep_search", "search_file_content", "list_directory"), "search"),
         "web_fetch": "fetch",
         "google_web_search": "web_search",
-        **dict.fromkeys(("activate_skill", "ask_user", "list_directory", "save_memory", "write_todos"), "other"),
+        "invoke_agent": "subagent",
+        **dict.fromkeys(("activate_skill", "ask_user", "save_memory", "write_todos"), "other"),
     },
-    "Kiro": {"execute_bash": "shell", "fs_read": "read", "fs_write": "write"},
-    "OpenCode": {
-        "bash": "shell",
-        **dict.fromkeys(("glob", "grep"), "search"),
-        "webfetch": "fetch",
+    "Qwen Code": {
+        **dict.fromkeys(("run_shell_command", "monitor"), "shell"),
+        **dict.fromkeys(("read_file", "read_many_files", "read_mcp_resource", "zoom_image"), "read"),
+        "write_file": "write",
+        **dict.fromkeys(("edit", "notebook_edit"), "edit"),
+        **dict.fromkeys(("glob", "grep_search", "list_directory"), "search"),
+        "web_fetch": "fetch",
+        "web_search": "web_search",
+        **dict.fromkeys(("agent", "task"), "subagent"),
+        **dict.fromkeys(("ask_user_question", "save_memory", "skill", "todo_write"), "other"),
+    },
+    "Copilot CLI": {
+        **dict.fromkeys(("bash", "powershell"), "shell"),
+        "view": "read",
+        "create": "write",
+        **dict.fromkeys(("edit", "str_replace_editor", "apply_patch"), "edit"),
+        **dict.fromkeys(("grep", "rg", "glob"), "search"),
+        "web_fetch": "fetch",
+        "web_search": "web_search",
         "task": "subagent",
-        "websearch": "web_search",
-        **dict.fromkeys(("list", "question", "skill", "todoread", "todowrite"), "other"),
+        **dict.fromkeys(("ask_user", "report_intent", "skill", "update_todo"), "other"),
     },
     "VS Code": {
-        "run_in_terminal": "shell",
-        "read_file": "read",
-        "create_file": "write",
-        **dict.fromkeys(("replace_string_in_file", "insert_edit_into_file", "apply_patch"), "edit"),
-        **dict.fromkeys(("file_search", "grep_search"), "search"),
+        **dict.fromkeys(("run_in_terminal", "runTerminalCommand"), "shell"),
+        **dict.fromkeys(("read_file", "view_image"), "read"),
+        **dict.fromkeys(("create_file", "createFile", "create_directory"), "write"),
+        **dict.fromkeys(("replace_string_in_file", "multi_replace_string_in_file", "insert_edit_into_file"), "edit"),
+        **dict.fromkeys(("apply_patch", "editFiles", "edit_notebook_file"), "edit"),
+        "deleteFile": "delete",
+        **dict.fromkeys(("file_search", "grep_search", "list_dir", "ls", "semantic_search"), "search"),
         "fetch_webpage": "fetch",
-        "runSubagent": "subagent",
-        **dict.fromkeys(("agent", "list_dir", "ls", "semantic_search"), "other"),
+        **dict.fromkeys(("agent", "runSubagent"), "subagent"),
     },
+    "Cursor": {
+        **dict.fromkeys(("Shell", "run_terminal_cmd"), "shell"),
+        **dict.fromkeys(("StrReplace", "EditNotebook", "edit_file"), "edit"),
+        **dict.fromkeys(("Delete", "delete_file"), "delete"),
+        **dict.fromkeys(("SemanticSearch", "codebase_search"), "search"),
+    },
+    "OpenCode": {
+        "bash": "shell",
+        "read": "read",
+        "write": "write",
+        **dict.fromkeys(("edit", "multiedit", "patch", "apply_patch"), "edit"),
+        **dict.fromkeys(("glob", "grep", "list"), "search"),
+        "webfetch": "fetch",
+        **dict.fromkeys(("websearch", "codesearch"), "web_search"),
+        "task": "subagent",
+        **dict.fromkeys(("question", "skill", "todoread", "todowrite"), "other"),
+    },
+    "Kiro": {"execute_bash": "shell", "fs_read": "read", "fs_write": "write"},
 }
-_KIND_OF_HOST_NAME = {name: kind for tools in HOST_TOOLS.values() for name, kind in tools.items() if kind != "other"}
+# Names that mean less than all tools of their kind, or that other collections of skills use for one tool alone.
+_NARROW = frozenset(
+    "agent codebase_search codesearch create_directory edit_notebook_file list list_dir list_directory ls monitor "
+    "notebook_edit patch read_mcp_resource semantic_search SemanticSearch Shell view_image zoom_image".split()
+)
+_KIND_OF_HOST_NAME = {
+    name: kind
+    for tools in HOST_TOOLS.values()
+    for name, kind in tools.items()
+    if kind != "other" and name not in _NARROW
+}
 # Claude Code's tools that have no kind.
 _FURTHER_NAMES = (
     *("AskUserQuestion", "BashOutput", "EnterPlanMode", "ExitPlanMode", "LSP", "NotebookRead", "SendMessage", "Skill"),
@@ -92,7 +122,8 @@ def host_kinds(names: Iterable[str]) -> frozenset[str]:
 
 def hosts_of(name: str) -> list[str]:
     """Return the hosts that have a tool of this name, if it is neither a kind nor one of Claude Code's."""
-    return [] if name in KINDS else [host for host, tools in HOST_TOOLS.items() if tools.get(name, "other") != "other"]
+    known = name not in KINDS and name in _KIND_OF_HOST_NAME
+    return [host for host, tools in HOST_TOOLS.items() if tools.get(name, "other") != "other"] if known else []
 
 
 def meant_by(name: str, known: Iterable[str]) -> str:

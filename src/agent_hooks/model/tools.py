@@ -55,16 +55,20 @@ PROGRAM_KEYS = ("program", "executable")
 _FURTHER_COMMAND_KEYS = frozenset((*ARGUMENT_KEYS, "commands"))
 PATH_KEYS = (
     *("file_path", "filePath", "path", "absolute_path", "notebook_path", "dir_path", "filename", "file", "target_file"),
-    *("source", "destination", "src", "dst", "old_path", "new_path", "paths", "files"),
+    *("source", "destination", "src", "dst", "old_path", "new_path", "paths", "files", "filePaths", "dirPath"),
 )
+# Where a shell call runs, the likeliest first.
+WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 CONTENT_KEYS = (
     *("content", "file_text", "fileText", "new_string", "newString", "new_str", "newText", "new_source"),
-    *("text", "body"),
+    *("newCode", "text", "body"),
 )
+# Several changes in one call, each with its text and perhaps its file.
+_CHANGES_KEYS = ("edits", "replacements")
 URL_KEYS = ("url", "uri")
 ADDRESS_KEYS = (*URL_KEYS, "urls")
 HOST_KEYS = frozenset(("host", "hostname", "server", "endpoint", "proxy"))
-PATCH_KEYS = ("command", "input", "patch")
+PATCH_KEYS = ("command", "input", "patch", "patchText")
 # The roles of values by their key, lower case and without "_" and "-". ``text``: content, messages and queries, which
 # may speak of files. ``program``: programs and patterns, which may be about any file, and a tool's exclusions.
 # ``addressee``: what stands beside a message, its recipients, channel and language.
@@ -84,7 +88,7 @@ _ROLES = {
     **{key.lower().replace("_", ""): "text" for key in CONTENT_KEYS},
     **{key: role for role, keys in _KEYS_OF_ROLES.items() for key in keys.split()},
 }
-_FILE_KEYS = frozenset((*PATH_KEYS, *ADDRESS_KEYS, "glob", "pattern"))
+_FILE_KEYS = frozenset((*PATH_KEYS, *ADDRESS_KEYS, *_CHANGES_KEYS, "glob", "include", "pattern"))
 MAX_PATH = 4096  # characters
 _HERE = ("./", "../", f".{os.sep}", f"..{os.sep}")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
@@ -138,20 +142,27 @@ def command_in(args: Mapping[str, Any]) -> str:
     return "\n".join(dict.fromkeys(filter(None, found)))
 
 
-def content_in(args: Mapping[str, Any]) -> str:
-    """Return the new text among the arguments, those of each of several ``edits`` in one call included."""
-    edits = args.get("edits")
-    several = [edit for edit in edits if isinstance(edit, dict)] if isinstance(edits, (list, tuple)) else []
-    return "\n".join(text for part in (args, *several) if (text := texts_in(part, CONTENT_KEYS)))
+def content_in(args: Mapping[str, Any], kind: str) -> str:
+    """Return the new text among the arguments, that of each of several changes in one call included.
+
+    ``code`` and ``diff`` are the new text of an edit; other kinds of tools run code.
+    """
+    keys = (*CONTENT_KEYS, "code", "diff") if kind == "edit" else CONTENT_KEYS
+    return "\n".join(text for part in (args, *_changes(args)) if (text := texts_in(part, keys)))
+
+
+def _changes(args: Mapping[str, Any]) -> list[dict[str, Any]]:
+    given = [args[key] for key in _CHANGES_KEYS if key in args]
+    return [each for value in given if isinstance(value, (list, tuple)) for each in value if isinstance(each, dict)]
 
 
 def is_patching(name: str) -> bool:
     """Whether the tool of this name applies patches, so that what a call does to which files is in its text."""
-    return name.rpartition(".")[2] == "apply_patch"
+    return name.rpartition(".")[2] in ("apply_patch", "patch")
 
 
 def patch_text(name: str, args: Mapping[str, Any]) -> str:
-    """Return the patch of an ``apply_patch`` call, which hosts pass as ``command``, ``input`` or ``patch``; else ""."""
+    """Return the patch of an ``apply_patch`` call, which hosts pass under any of ``PATCH_KEYS``; else ""."""
     if not is_patching(name):
         return ""
     given = [args.get(key) for key in PATCH_KEYS]
@@ -176,11 +187,14 @@ def patch_operations(patch: str) -> tuple[FileOperation, ...]:
 
 
 def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists and globs of searches."""
+    """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists, those of several changes in one
+    call, and globs of searches.
+    """
     if _FILE_KEYS.isdisjoint(args):
         return ()
-    globs = ("glob", "pattern") if "glob" in name.lower() else ("glob",)
+    globs = ("glob", "include", "pattern") if "glob" in name.lower() else ("glob", "include")
     found = [path for key in (*PATH_KEYS, *globs) if key in args for path in _paths(args[key])]
+    found += [path for change in _changes(args) for path in _paths(change)]
     found += [path for address in found if (path := file_of_address(address))]
     return tuple(dict.fromkeys((*found, *addressed_files(args))))
 
@@ -248,10 +262,19 @@ def _is_address(text: str) -> bool:
     return bool(separator) and len(scheme) > 1 and scheme.replace("+", "").isalnum() and ".." not in rest.split("/")
 
 
+def addresses_in(args: Mapping[str, Any], kind: str = "") -> list[str]:
+    """Return the addresses under ``ADDRESS_KEYS``; if there are none, those in the ``prompt`` of a fetch."""
+    found = [address for key in ADDRESS_KEYS if key in args for address in _paths(args[key])]
+    if found or kind != "fetch" or not isinstance(prompt := args.get("prompt"), str):
+        return found
+    import re
+
+    return [address.rstrip(").,:;!?]}") for address in re.findall(r"https?://[^\s<>\"'`\\]+", prompt, re.IGNORECASE)]
+
+
 def addressed_files(args: Mapping[str, Any]) -> list[str]:
     """Return the files that the arguments name by ``file:`` addresses where an address is expected."""
-    addresses = (address for key in ADDRESS_KEYS if key in args for address in _paths(args[key]))
-    return [path for address in addresses if (path := file_of_address(address))]
+    return [path for address in addresses_in(args) if (path := file_of_address(address))]
 
 
 def file_of_address(address: str) -> str:

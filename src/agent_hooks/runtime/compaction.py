@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, traceback_of
 from agent_hooks.model.events import HookEvent
+from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.state import Message
 from agent_hooks.model.values import plain, written
 
-from .driver import ModelRequest
 from .log import logger
 from .messages import as_text, messages_of
 from .session_events import refusal

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from agent_hooks.errors import RunError
+from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.values import Value
 
-from .driver import ModelRequest, ModelResponse
 from .log import logger
 from .messages import as_text
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.state import AgentState
 
     from .builder import AgentBuilder
+    from .driver import ModelResponse
 
     Verdict: TypeAlias = "Critique | bool | str | None"
     Critic: TypeAlias = Callable[[AgentState], Verdict | Awaitable[Verdict]]

@@ -5,34 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, cast
 
 from agent_hooks.errors import DriverError, RunError
-from agent_hooks.model.state import Message, Usage
+from agent_hooks.model.state import Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, Value, freeze
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
-class ModelRequest(Value):
-    """A request to a model: the conversation, and the form of the response.
-
-    ``tools`` are mappings with ``name``, ``description`` and ``parameters`` (a JSON Schema); ``response_format`` and
-    ``settings`` are the driver's own. Hooks on ``before_inference`` may change all fields.
-    """
-
-    model: str = ""
-    system_prompt: str = ""
-    messages: tuple[Message, ...] = ()
-    tools: tuple[Mapping[str, Any], ...] = ()
-    response_format: Any = None
-    settings: Mapping[str, Any] = FrozenDict()
-
-    _decode: ClassVar[dict[str, Any]] = {
-        "messages": lambda items: tuple(Message.from_dict(item) for item in items),
-        "tools": lambda items: tuple(freeze(item) for item in items),
-        "settings": freeze,
-    }
-    _growing = frozenset({"messages"})
+    from agent_hooks.model.inference import ModelRequest
 
 
 class ModelResponse(Value):

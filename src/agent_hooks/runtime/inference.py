@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, StopRunError
 from agent_hooks.model.events import HookEvent
+from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.state import Message, StopReason, StopSignal
 
 from .current import acting_as
-from .driver import ModelRequest, ModelResponse, answer_of
+from .driver import ModelResponse, answer_of
 from .messages import hook_message
 from .run_states import request_signal
 

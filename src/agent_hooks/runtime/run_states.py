@@ -18,11 +18,11 @@ from .messages import has_failed, messages_from
 
 if TYPE_CHECKING:
     from agent_hooks.errors import StopRunError
+    from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 
-    from .driver import ModelRequest
     from .tool_calls import ToolCalls
 
 # Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.

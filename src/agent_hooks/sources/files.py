@@ -98,7 +98,7 @@ class ClaudeSource:
 
     def load(self) -> Iterable[ReadFile]:
         """Read the files that exist."""
-        for path in self._paths() if self.folder else ():
+        for path in self.paths() if self.folder else ():
             data = _bytes_of(path, self.source)
             if isinstance(data, ReadFile):
                 yield data.replace(form="claude")
@@ -107,7 +107,8 @@ class ClaudeSource:
 
                 yield read_claude(data, path=path, source=self.source, directory=self.folder)
 
-    def _paths(self) -> list[str]:
+    def paths(self) -> list[str]:
+        """Return the paths of the files, whether they exist or not."""
         if self.source != "managed":
             return [os.path.join(self.folder, CLAUDE_FILE)]
         inner = os.path.join(self.folder, CLAUDE_MANAGED_FOLDER)

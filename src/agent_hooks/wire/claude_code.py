@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .answer import as_text
-from .claude_family import Host
+from .claude_family import ClaudeFamily
 from .tables import row
 
 TYPE_CHECKING = False
@@ -58,7 +58,7 @@ _LONGEST_WORD = 32
 _JOINTS = str.maketrans("", "", "_-/.+")
 
 
-class ClaudeCode(Host):
+class ClaudeCode(ClaudeFamily):
     """Claude Code. It ignores a replaced result that has not the shape of the tool's own, and shows the original."""
 
     default_subagent = "general-purpose"
@@ -117,4 +117,4 @@ def _is_key(key: str) -> bool:
     return key.isidentifier() and len(key) <= _LONGEST_WORD
 
 
-CLAUDE_CODE = ClaudeCode("claude-code", "Claude Code", ROWS)
+HOST = ClaudeCode("claude-code", "Claude Code", ROWS)

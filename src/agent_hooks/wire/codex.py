@@ -7,8 +7,9 @@ None of that is written here.
 
 from __future__ import annotations
 
-from . import tables
-from .claude_family import Host
+from agent_hooks.model.tool_names import HOST_TOOLS
+
+from .claude_family import ClaudeFamily
 from .tables import row
 
 TYPE_CHECKING = False
@@ -44,7 +45,7 @@ _DEEPEST = 120
 _NONE = object()
 
 
-class Codex(Host):
+class Codex(ClaudeFamily):
     """Codex. Of the arguments of its own tools it applies ``command`` alone, which must be text."""
 
     model_reads_stderr = True
@@ -67,4 +68,4 @@ def _deeper_than(value: Any, levels: int) -> bool:
     return levels <= 0 or any(_deeper_than(child, levels - 1) for child in children)
 
 
-CODEX = Codex("codex", "Codex", ROWS, tables.CODEX)
+HOST = Codex("codex", "Codex", ROWS, HOST_TOOLS["Codex"])

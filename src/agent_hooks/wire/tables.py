@@ -23,10 +23,13 @@ class Row(Value):
     - ``behavior``: the nested decision of a permission request, exit 0;
     - ``halt``: ``continue: false``, exit 0;
     - ``go_on``: as ``decision``, but the host reads it as "carry on working";
+    - ``result``: by a new result, exit 0;
     - empty: it cannot be refused.
 
     ``takes``: further things the host reads: ``context``, ``message`` (systemMessage), ``stop`` (``continue: false``),
-    ``interrupt``, ``ask``, ``allow``, ``rewrite`` (updatedInput with allow), ``result`` (updatedToolOutput).
+    ``interrupt``, ``ask`` (with new arguments, if it has ``rewrite``), ``ask-host`` (where nobody is there, the host
+    waits for ever: only if the user wants it so), ``allow``, ``rewrite`` (updatedInput with allow), ``args`` (new
+    arguments without a permission), ``request``, ``result`` (updatedToolOutput).
     ``seconds``: the host's own limit for a command hook that sets none.
     """
 
@@ -41,14 +44,26 @@ def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -
     return Row(event=event, refuse=refuse, takes=frozenset(takes.split()), seconds=seconds)
 
 
+# Under these, hosts name the event in a payload, if they do.
+EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName")
 # An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
 UNKNOWN = row("on_host_event", "exit")
+# Where the host may read a refusal as "go on": for ever, if a hook that fails refuses.
+_UNKNOWN_STOP = row("on_host_event", takes="message")
 
 
-# Beside the names that every host's tools are known by (``tools.KIND_OF_NAME``); Codex reports every shell as Bash.
-CODEX = {"view_image": "read", "web_search": "web_search", "spawn_agent": "subagent"}
+def unknown(event: str) -> Row:
+    """Return the row of an event that the host has not, so far."""
+    return _UNKNOWN_STOP if is_stop(event) else UNKNOWN
+
+
+def is_stop(event: str) -> bool:
+    """Whether an event of this name, of whichever host, comes when an agent is about to stop."""
+    return event.lower().endswith(("stop", "idle", "afteragent"))
+
+
 # The arguments with the subagent's name and its task.
-SUBAGENT_KEYS = ("subagent_type", "agent_type")
+SUBAGENT_KEYS = ("subagent_type", "agent_type", "agent_name")
 TASK_KEYS = ("prompt", "message", "task")
 
 
@@ -60,6 +75,8 @@ def tool_call(name: str, args: Mapping[str, Any], kinds: Mapping[str, str], *, i
     answers to its bare name: any server could then call a tool ``Read`` and meet a rule that allows reading.
     """
     kind, aliases = kinds.get(name), FORMER_NAMES.get(name, ())
+    if name.startswith(("MCP:", "mcp_")):  # Cursor's, and those of Gemini CLI and VS Code
+        kind = "mcp"
     if name.startswith("mcp__"):
         server, separator, _ = name.removeprefix("mcp__").partition("__")
         kind, aliases = "mcp", (f"mcp__{server}",) if server and separator else ()

@@ -24,10 +24,10 @@ from pydantic_ai.usage import RequestUsage
 
 from agent_hooks import HookOutcome, tool
 from agent_hooks.errors import DriverError
+from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.driver import ModelRequest, ModelResponse
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
 from runtime.drivers.chat_server import closed_url, completion, fails, response, sends, streams, waits
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models.function import AgentInfo
 
     from agent_hooks import AgentState
+    from agent_hooks.runtime.driver import ModelResponse
     from runtime.drivers.chat_server import ChatServer
 
 KEY = "sk-not-for-your-eyes"

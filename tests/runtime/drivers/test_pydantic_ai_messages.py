@@ -18,6 +18,7 @@ from pydantic_ai.profiles import ModelProfile
 
 from agent_hooks import HookOutcome
 from agent_hooks.errors import DriverError
+from agent_hooks.model import inference
 from agent_hooks.model.state import AgentState, Message
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime import driver
@@ -38,7 +39,7 @@ def user(content: Any) -> Message:
 
 def told(*messages: Message, system_prompt: str = "") -> list[Any]:
     """What a model is sent."""
-    return conversation(driver.ModelRequest(system_prompt=system_prompt, messages=messages))
+    return conversation(inference.ModelRequest(system_prompt=system_prompt, messages=messages))
 
 
 def shape(messages: list[Any]) -> list[tuple[str, ...]]:

@@ -66,6 +66,8 @@ def test_what_is_listed_passes(text, context):
         ("*", about("x" * 201)),
         ("read_file", about("read_file\n")),
         ("read_file", about("evil", aliases=("read_file\u200b",))),
+        ("edit", about("Write", kind="write", aliases=("edit", "Edit"))),
+        ("Edit", about("Write", kind="write", aliases=("edit", "Edit"))),
         ("mcp__docs__*", about("evil_mcp__docs__search", kind="mcp")),
         ("w*", about("delete_everything", kind="write")),
         ("Grep", about("Glob", kind="search")),

@@ -98,8 +98,10 @@ def unknown_key(key: str, handler_type: str, event: str) -> tuple[str, str]:
 # Characters that a shell interprets, so there may be more than one command.
 _SHELL_SIGNS = frozenset(";&|<>()`\n")
 _MAX_OURS = 4096  # characters
-# The end of our documented command lines for gates of hosts that continue if the command cannot start.
-_OR_REFUSE = " || exit 2"
+# Quoted parts in which a shell interprets nothing: a path in them may have any characters.
+_QUOTED = r"""(?:'[^']*'|"[^"$`\\]*")+"""
+# The end of our command lines for gates of hosts that continue if the command cannot start.
+OR_REFUSE = " || exit 2"
 _OUR_NAMES = frozenset({"agent-hooks", "agent-hooks-core", "agent_hooks", "agent_hooks_core", "agent_hooks_core.py"})
 
 
@@ -110,11 +112,11 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
 
     if not is_text(handler.get("command")) or not is_texts(handler.get("args", [])):
         return False
-    command = handler["command"].removesuffix(_OR_REFUSE)
+    command = handler["command"].removesuffix(OR_REFUSE)
     try:
         if "args" in handler:
             words = [command, *handler["args"]]
-        elif len(command) <= _MAX_OURS and _SHELL_SIGNS.isdisjoint(command):
+        elif len(command) <= _MAX_OURS and _SHELL_SIGNS.isdisjoint(_without_quoted_paths(command)):
             words = split(command)
         else:
             return False
@@ -122,3 +124,11 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
         return False
     names = [word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words]
     return any(name in _OUR_NAMES and following == "run" for name, following in pairwise(names))
+
+
+def _without_quoted_paths(command: str) -> str:
+    import re
+
+    if re.search(r"""\\['"]""", command):  # a quote that begins no quoted part
+        return command
+    return re.sub(_QUOTED, lambda found: "" if found[0][1] == "/" else found[0], command)

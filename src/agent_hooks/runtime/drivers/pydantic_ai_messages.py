@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.output import OutputMode
 
+    from agent_hooks.model import inference
+
 
 # The key in a message's metadata for data that a provider needs back with the next request.
 KEPT = "pydantic_ai"
@@ -60,7 +62,7 @@ _LONGEST = 64
 # -- to the model ------------------------------------------------------------------------------------------------------
 
 
-def conversation(request: driver.ModelRequest) -> list[ModelMessage]:
+def conversation(request: inference.ModelRequest) -> list[ModelMessage]:
     """Return system prompt and messages in a form that every provider accepts. Raises ``DriverError``."""
     found: list[ModelMessage] = []
     system_prompt = whole(request.system_prompt)
@@ -142,7 +144,7 @@ def _digest(content: Any) -> str:
     return sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
-def asked_for(request: driver.ModelRequest, model: Model) -> ModelRequestParameters:
+def asked_for(request: inference.ModelRequest, model: Model) -> ModelRequestParameters:
     """Return the tools that the model may use, and the required form of its answer.
 
     An answer with a schema is requested in the best way that the model supports: structured output, a tool call, or

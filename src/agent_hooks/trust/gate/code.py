@@ -28,6 +28,9 @@ _SWITCH = Pattern(
 )
 _OURS = Pattern(r"agent[-_]hooks")
 _DECIDING = Pattern(r"\b(?:un)?trust\b")
+# Our own code, beside which these words mean our commands: elsewhere they mean those of an installer of packages.
+_OUR_CODE = Pattern(r"agent_hooks(?:_core|[./]cli|[./]__main__)")
+_INSTALLING = Pattern(r"\b(?:un)?install(?:_command)?\b")
 # Words that run another program, or code that is elsewhere.
 _CALLING = Pattern(
     r"subprocess|system|popen|shell|\bp?exec|spawn|\bp?run\b|call|output|main|load|import_module|__import__|runpy|\beval"
@@ -100,6 +103,8 @@ def names_own_command(code: str, given: Sequence[str] = ()) -> bool:
         return True
     calls = _CALLING.search(code)
     decides = _DECIDING.search(code) or any(map(_DECIDING.fullmatch, given))
+    if not decides and _OUR_CODE.search(code):
+        decides = _INSTALLING.search(code) or any(map(_INSTALLING.fullmatch, given))
     return bool(decides and _OURS.search(code) and calls)
 
 

@@ -10,7 +10,7 @@ import os
 
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.tools import possible_paths
+from agent_hooks.model.tools import WORKDIR_KEYS, possible_paths
 from agent_hooks.system.paths import expanded, real_path
 
 from .calls import CallInfo, ToolName, paths_under_keys, runs_of, tool_name
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _LOOKING_KINDS = frozenset(("read", "search", "fetch", "web_search", "subagent"))
 _WRITING_KINDS = frozenset(("write", "edit", "delete"))
-_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 # A longer one cannot be given to a shell, at least on Linux, and would take long to look through.
 _MAX_COMMAND = 128 * 1024
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys("'\"\\"))
@@ -114,7 +113,7 @@ class Protection:
     def _against_command(self, command: str, call: ToolCall, cwd: str, info: CallInfo) -> str:
         from .shell import reason_against
 
-        given = (call.args.get(key) for key in _WORKDIR_KEYS)
+        given = (call.args.get(key) for key in WORKDIR_KEYS)
         place = next((value for value in given if isinstance(value, str) and value), "")
         if call.name == "PowerShell" or os.name == "nt":
             command = command.replace("\\", "/")  # there it is no sign of quoting

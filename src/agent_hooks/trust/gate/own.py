@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _OURS = frozenset(("agent-hooks", "agent_hooks", "agent-hooks-core", "agent_hooks_core", "agent_hooks_core.py"))
 _NAMED = Pattern(r"agent[-_]hooks(?:[-_]core)?(?![\w.-])")
 _GRANTING = frozenset(("trust", "untrust", "allow", "install", "uninstall"))
-_SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema", "serve"}
+_SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema", "serve", "status"}
 _DECIDING = frozenset(("trust", "untrust"))
 _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
 _MODULE = Pattern("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
@@ -79,7 +79,9 @@ def reason_against_own(judging: Judging, command: Command) -> str:
         return denial("command", "Ending the processes of agent-hooks")
     gathers = name in ("xargs", "parallel")
     gathered = (
-        [*words, *re.findall(r"[^\s'\"|;&()]+", given)] if gathers and programs.SHELLS.isdisjoint(words) else words
+        [*words, *re.findall(r"[^\s'\"|;&()]+", re.sub(r"\\[0nt]", " ", given))]
+        if gathers and programs.SHELLS.isdisjoint(words)
+        else words
     )
     is_passive = gathers and any(name_of(word) in programs.READERS | programs.CHANGING for word in words[1:])
     return (

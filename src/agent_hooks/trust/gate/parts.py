@@ -21,7 +21,7 @@ OURS = r"agent[-_]hooks"
 SWITCHES = r"""disableAllHooks|enableHooks|hooksConfig|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
 # Lines that start a host without its hooks, or with other settings.
 _STARTING = (
-    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|AGENT_HOOKS_\w+)(?:\s*=|\s)"
+    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|OPENCODE_CONFIG\w*|AGENT_HOOKS_\w+)(?:\s*=|\s)"
     r"|disableAllHooks|(?:claude|codex)\b.*(?:--bare|hooks?=|--dangerously)"
 )
 _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")
@@ -32,7 +32,7 @@ _HOOKS_IN_YAML = Pattern(_YAML, re.MULTILINE)
 _MENTIONED = {
     TABLE: r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}",
     FRONTMATTER: rf"""hooks["']?\s*:|{_YAML}""",
-    WIRING: f"{OURS}|{SWITCHES}",
+    WIRING: f"{OURS}|{SWITCHES}|trusted_hash",  # by which Codex knows whom it may run
     STARTUP: _STARTING,
 }
 _FRONTMATTER = Pattern(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^(?:---|\.\.\.)[ \t\r]*$|\Z)", re.DOTALL | re.MULTILINE)
@@ -73,7 +73,11 @@ def _wiring_of(text: str) -> Any:
             data = loads(text)
         except TOMLDecodeError:
             return text  # a program, as some hosts have them
-    return {key: value for key, value in data.items() if "hook" in key.casefold() or key in ("features", "tools")}
+    return {
+        key: value
+        for key, value in data.items()
+        if "hook" in key.casefold() or key in ("features", "projects", "tools")
+    }
 
 
 def mentions_part(protection: str, text: str) -> bool:

@@ -10,7 +10,7 @@ from agent_hooks.system.paths import expanded, is_below
 from .environment import Environment
 from .locations import forms_of
 from .reasons import ALL, FRONTMATTER, STARTUP, TABLE, WIRING
-from .wiring import STARTUP_NAMES, is_wired_in, is_wiring
+from .wiring import STARTUP_NAMES, is_own_file, is_wired_in, is_wiring
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class ProtectedPaths:
             elif name in STARTUP_NAMES:
                 part = STARTUP
             elif is_wiring(form):
-                part = WIRING
+                part = ALL if is_own_file(form) else WIRING
         return part
 
     def _replaces_module(self, folder: str, name: str) -> bool:

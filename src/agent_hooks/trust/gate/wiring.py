@@ -11,6 +11,8 @@ from .reasons import WIRING, denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from .calls import CallInfo
     from .paths import ProtectedPaths
 
@@ -33,8 +35,8 @@ FILES = {
     ".devin": ("hooks.v1.json",),
     ".kiro": ("agents/*", "hooks/*"),
     ".clinerules": ("hooks/*",),
-    ".opencode": ("plugin/*", "plugins/*", "opencode.json"),
-    "opencode": ("plugin/*", "plugins/*", "opencode.json"),
+    ".opencode": ("plugin/*", "plugins/*", "opencode.json", "opencode.jsonc"),
+    "opencode": ("plugin/*", "plugins/*", "opencode.json", "opencode.jsonc"),
     ".kimi": ("config.toml",),
 }
 # Files that set variables and aliases for the shells, and so the hosts, of later.
@@ -42,22 +44,41 @@ STARTUP_NAMES = frozenset(
     ".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env".split()
 )
 _SYSTEM = frozenset(("etc", "application support", ".config", ".codeium"))
+# The files that `agent-hooks install` makes for us alone.
+_OWN_FILES = frozenset(("agent-hooks.json", "agent-hooks.js"))
 # Variables that name the folder of a host's settings, with its usual name.
-HOMES = {"CLAUDE_CONFIG_DIR": ".claude", "CODEX_HOME": ".codex", "COPILOT_HOME": ".copilot", "QWEN_HOME": ".qwen"}
+_HOMES = {
+    "CLAUDE_CONFIG_DIR": ".claude",
+    "CODEX_HOME": ".codex",
+    "COPILOT_HOME": ".copilot",
+    "QWEN_HOME": ".qwen",
+    "OPENCODE_CONFIG_DIR": ".opencode",
+}
+
+
+def _moved_folders() -> Iterator[tuple[str, str]]:
+    """Yield the folders of hosts that the environment names, with their usual names."""
+    yield from ((moved, name) for variable, name in _HOMES.items() if (moved := os.environ.get(variable)))
+    if moved := os.environ.get("XDG_CONFIG_HOME"):
+        yield os.path.join(moved, "opencode"), "opencode"
 
 
 def is_wiring(form: str) -> bool:
     """Return whether the file at ``form``, spelled as by ``forms_of``, is one in which a host's hooks are."""
     names = form.split("/")
     places = [(name, "/".join(names[at + 1 :])) for at, name in enumerate(names) if _is_settings_folder(names, at)]
-    for variable, name in HOMES.items():
-        if moved := os.environ.get(variable):
-            places += [(name, form[len(home) + 1 :]) for home in forms_of(moved, "") if is_below(form, home)]
+    for moved, name in _moved_folders():
+        places += [(name, form[len(home) + 1 :]) for home in forms_of(moved, "") if is_below(form, home)]
     if not places:
         return False
     from fnmatch import fnmatch
 
     return any(fnmatch(rest, pattern) for name, rest in places for pattern in FILES[name])
+
+
+def is_own_file(form: str) -> bool:
+    """Return whether the file at ``form``, one with a host's hooks, holds ours alone."""
+    return form.rpartition("/")[2] in _OWN_FILES
 
 
 def _is_settings_folder(names: list[str], at: int) -> bool:
@@ -75,7 +96,7 @@ def is_wired(environment: str, project: str) -> bool:
     home = os.path.expanduser("~")
     bases = (home, project, "/etc", os.path.join(home, ".config"), os.path.join(home, ".codeium"))
     folders = [(os.path.join(base, name), name) for base in bases for name in FILES]
-    folders += [(moved, name) for variable, name in HOMES.items() if (moved := os.environ.get(variable))]
+    folders += _moved_folders()
     return any(
         _leads_into(environment, read_text(path), project)
         for folder, name in folders

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from agent_hooks import HookOutcome
 from agent_hooks.engine.matchers import text_test
-from agent_hooks.model.tools import CLAUDE_NAMES, KIND_OF_NAME, is_trusted_name
+from agent_hooks.model.tools import CLAUDE_NAMES, KIND_OF_NAME, KINDS, is_trusted_name
 
 from .base import Guard, fill_in, texts
 
@@ -62,7 +62,8 @@ class ToolAllowlist(Guard):
         operations = () if call.kind == "search" else call.file_operations
         kinds = {each.kind for each in operations} or {call.kind}
         # Permission for "Write" is none for the deletes of a patch, which hosts call so whatever it does.
-        aliases = [each for each in call.aliases if each not in KIND_OF_NAME or kinds == {KIND_OF_NAME[each]}]
+        kind_of = {**KIND_OF_NAME, **dict(zip(KINDS, KINDS, strict=True))}
+        aliases = [each for each in call.aliases if each not in kind_of or kinds == {kind_of[each]}]
         if any(self._permits_name(name) for name in (call.name, *aliases)):
             return True
         return all(self._permits_kind(kind, call.name) for kind in kinds)

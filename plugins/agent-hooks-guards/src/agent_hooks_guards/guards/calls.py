@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.model.tools import COMMAND_KEYS, command_in
+from agent_hooks.model.tools import COMMAND_KEYS, WORKDIR_KEYS, command_in
 from agent_hooks.system.caching import lru_cache
 from agent_hooks.system.paths import real_path
 from agent_hooks.trust.gate.calls import words_of
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Analysis, Effect
     from agent_hooks_guards.places.paths import Place
 
-_WORKDIR_KEYS = ("workdir", "cwd", "working_directory", "directory")
 _TYPED_KEYS = frozenset(("chars", "input", "keystrokes"))
 _CODE_KEYS = frozenset("code source source_code sourceCode cell cells snippet program expression statements".split())
 # The same for a tool that is named after a language.
@@ -158,7 +157,7 @@ def place_of(ctx: HookContext, call: ToolCall) -> Place:
 
     home = os.path.expanduser("~")
     here, project = folders_of(ctx, home)
-    given = [value for key in _WORKDIR_KEYS if isinstance(value := call.args.get(key), str) and value]
+    given = [value for key in WORKDIR_KEYS if isinstance(value := call.args.get(key), str) and value]
     cwd = absolute(given[0], here, home) if given else here
     if project != cwd and not cwd.startswith(f"{project.rstrip('/')}/"):
         # A workspace reached by a symbolic link is the same one.

@@ -1,0 +1,1 @@
+"""The wiring of coding agents: ``agent-hooks install``, ``uninstall`` and ``status``."""

@@ -1,0 +1,157 @@
+"""What keeps a host from running the hooks that are wired, or makes it run them twice."""
+
+from __future__ import annotations
+
+import os
+
+from agent_hooks.errors import BadJSONError, SettingsError
+from agent_hooks.sources.files import ClaudeSource
+
+from . import files
+from .edit import Document
+from .editors import runs_ours, trusted_hashes
+from .hosts import WIRINGS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from .hosts import Wiring
+
+# Keys of the hosts' settings that switch all hooks off, with the value that does.
+_SWITCHES: tuple[tuple[tuple[str, ...], bool], ...] = (
+    (("disableAllHooks",), True),
+    (("hooksConfig", "enabled"), False),
+    (("tools", "enableHooks"), False),
+    (("hooks", "enabled"), False),
+    (("features", "hooks"), False),
+    (("features", "codex_hooks"), False),
+)
+# The files in which each host looks for them: below the folder of the user's file, and in a project.
+_SETTINGS = {
+    "claude-code": (
+        ("settings.json", "settings.local.json"),
+        (".claude/settings.json", ".claude/settings.local.json"),
+    ),
+    "codex": (("config.toml",), (".codex/config.toml",)),
+    "gemini": (("settings.json",), (".gemini/settings.json",)),
+    "qwen": (("settings.json",), (".qwen/settings.json",)),
+    "copilot": (("agent-hooks.json", "../settings.json", "../config.json"), (".github/copilot/settings.json",)),
+}
+_CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
+
+
+def cautions(wiring: Wiring, path: str, root: str) -> Iterator[str]:
+    """Yield sentences on a host that is wired at ``path``, as seen from the project at ``root``."""
+    folder = os.path.dirname(WIRINGS[wiring.name].path())
+    in_home, in_project = _SETTINGS.get(wiring.name, ((), ()))
+    for file in (*(os.path.normpath(os.path.join(folder, each)) for each in in_home),
+                 *(os.path.join(root, each) for each in in_project)):  # fmt: skip
+        settings = _settings(file)
+        for keys, value in _SWITCHES:
+            if _at(settings, keys) is value:
+                yield f"{file} switches all hooks off ({'.'.join(keys)}), so {wiring.title} runs none."
+    if wiring.name == "claude-code":
+        for file in ClaudeSource("managed").paths():
+            if _settings(file).get("allowManagedHooksOnly") is True:
+                yield f"{file} allows the administrator's hooks alone: ours do not run."
+    if wiring.name == "codex":
+        yield from _of_codex(path, root)
+    yield from _twice(wiring, path, root)
+
+
+def _of_codex(path: str, root: str) -> Iterator[str]:
+    hooks = _settings(path)
+    others = sorted(hooks.keys() - {"hooks", "description"})
+    if others:
+        yield f"{path} has the keys {', '.join(others)}: Codex reads none of its hooks until they are removed."
+    kinds = {handler.get("type") for handler in _handlers(hooks.get("hooks"))}
+    if "http" in kinds:
+        yield f"{path} has a hook of the type http: Codex reads none of its hooks until that is removed."
+    if path != WIRINGS["codex"].path():
+        trusted = _at(_settings(codex_config()), ("projects", root, "trust_level"))
+        if trusted != "trusted":
+            yield f"Codex does not trust {root}, so it runs none of the hooks there, and does not say so."
+
+
+def _twice(wiring: Wiring, path: str, root: str) -> Iterator[str]:
+    """Yield what makes a host run our hooks more than once at an event."""
+    if wiring.name != "claude-code":  # it runs the same command line in several files once
+        for other in {wiring.path(), wiring.path(root)} - {path}:
+            if _has_ours(other):
+                yield f"{other} has our hooks too, so {wiring.title} runs them twice: uninstall them in one of both."
+    shared, claude = WIRINGS["copilot"], WIRINGS["claude-code"]
+    if wiring.name not in ("claude-code", "copilot", "vscode", "cursor"):
+        return
+    has_shared = _has_ours(shared.path()) or _has_ours(shared.path(root))
+    for file in (os.path.join(root, each) for each in _CLAUDE_PROJECT):
+        if has_shared and wiring.name != "cursor" and _has_ours(file):
+            yield f"Copilot and VS Code run {file} as well as their own hooks, so ours run twice there."
+    user = claude.path()
+    if has_shared and wiring.name != "cursor" and WIRINGS["vscode"].is_here() and _has_ours(user):
+        yield (
+            f"VS Code runs {user} as well as its own hooks, so ours run twice there; its setting "
+            "chat.hookFilesLocations can leave that file out."
+        )
+    if _has_ours(WIRINGS["cursor"].path()) and _has_ours(user) and wiring.name != "copilot":
+        yield f"If Cursor is set to include third-party hooks, it runs {user} too, so ours run twice there."
+
+
+def codex_config() -> str:
+    """Return Codex's configuration, in which it keeps whom it trusts."""
+    return os.path.join(os.path.dirname(WIRINGS["codex"].path()), "config.toml")
+
+
+def codex_hashes(path: str) -> dict[str, str]:
+    """Return the hashes of our hooks in a file of Codex, none if it cannot be read."""
+    hooks = _settings(path).get("hooks")
+    if (
+        os.environ.get("CODEX_HOME") and path == WIRINGS["codex"].path()
+    ):  # Codex resolves the links of this folder alone
+        path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+    try:
+        return trusted_hashes(path, hooks if isinstance(hooks, dict) else {})
+    except (AttributeError, TypeError, KeyError):
+        return {}
+
+
+def untrusted(path: str) -> bool:
+    """Whether Codex has hooks of ours in the file ``path`` that it does not trust as they are."""
+    states = _at(_settings(codex_config()), ("hooks", "state"))
+    return any(_at(states, (key, "trusted_hash")) != value for key, value in codex_hashes(path).items())
+
+
+def _has_ours(path: str) -> bool:
+    return any(runs_ours(handler) for handler in _handlers(_settings(path).get("hooks")))
+
+
+def _handlers(hooks: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield all objects in the hooks of a file that may be handlers."""
+    inner = hooks.values() if isinstance(hooks, dict) else hooks if isinstance(hooks, list) else ()
+    if isinstance(hooks, dict):
+        yield hooks
+    for each in inner:
+        yield from _handlers(each)
+
+
+def _settings(path: str) -> dict[str, Any]:
+    """Return the settings in a file, none if it cannot be read: the host will say so."""
+    from tomllib import TOMLDecodeError, loads
+
+    try:
+        data = files.read(path)
+        if data is None:
+            return {}
+        found: dict[str, Any] = (
+            loads(data.decode()) if path.endswith(".toml") else Document(data.decode(), comments=True).value
+        )
+    except (SettingsError, BadJSONError, UnicodeDecodeError, TOMLDecodeError):
+        return {}
+    return found
+
+
+def _at(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,75 @@
+"""``agent-hooks run`` for a host named wrongly, or not at all: gates stay closed, and no agent is kept running."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+DENY = """
+    @hookimpl(match="shell")
+    def before_tool_use(tool_call):
+        return HookOutcome.deny("not here")
+
+    @hookimpl
+    def on_stop():
+        return HookOutcome.force_continue("the tests are red")
+"""
+STOPS = [("claude-code", "Stop"), ("codex", "Stop"), ("gemini", "AfterAgent"), ("qwen", "Stop"), ("copilot", "Stop")]
+GATES = [
+    *(("claude-code", "PreToolUse"), ("codex", "PreToolUse"), ("gemini", "BeforeTool"), ("qwen", "PreToolUse")),
+    ("copilot", "PreToolUse"),
+]
+# Each is wrong for every host.
+WRONG = {
+    "unknown agent": ["--agent", "claud"],
+    "no agent": [],
+    "unknown option": ["--agent", "codex", "--evnt", "PreToolUse"],
+    "timeout of zero": ["--agent", "codex", "--timeout", "0"],
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
+def test_misuse_closes_gates_and_lets_agents_stop(command, payload, options):
+    for host, event in STOPS:
+        done = command("run", *options, stdin=json.dumps(payload(host, event)))
+        assert (done.exit_code, done.stdout) == (0, ""), (host, done)
+        assert done.stderr.startswith("agent-hooks: ")
+    for host, event in GATES:
+        assert command("run", *options, stdin=json.dumps(payload(host, event))).exit_code == 2, host
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("host", "event"), STOPS)
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "qwen"])
+def test_another_hosts_stop_is_no_further_round(command, payload, agent, host, event):
+    done = command("run", "--agent", agent, "--event", "PreToolUse", stdin=json.dumps(payload(host, event)))
+    assert (done.exit_code, done.stdout) == (0, "")
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("agent", "host", "file", "expected"),
+    [
+        ("claude-code", "gemini", "BeforeTool", {"decision": "deny"}),
+        ("gemini", "claude-code", "PreToolUse", {"hookSpecificOutput": "permissionDecision"}),
+        ("codex", "copilot", "PreToolUse", {"permissionDecision": "deny"}),
+    ],
+)
+def test_another_hosts_gate_is_refused_in_its_own_words(command, payload, agent, host, file, expected):
+    done = command("run", "--agent", agent, stdin=json.dumps(payload(host, file)))
+    assert done.exit_code == 2
+    for key, value in expected.items():
+        assert value in done.json[key]
+    assert f"--agent {agent}" in done.stderr
+    assert f"--agent {host}" in done.stderr
+
+
+@pytest.mark.parametrize(("host", "event"), GATES)
+def test_auto_answers_each_host_in_its_words(command, payload, host, event):
+    command.install(DENY)
+    sent = json.dumps(payload(host, event))
+    found = command("run", "--agent", "auto", stdin=sent, env={"QWEN_PROJECT_DIR": "/repo"})
+    named = command("run", "--agent", host, stdin=sent)
+    assert (found.stdout, found.stderr, found.exit_code) == (named.stdout, named.stderr, 2)
