@@ -68,8 +68,16 @@ def test_every_event_that_has_a_name_here_is_wired():
     }
 
 
-def test_the_readme_shows_the_same_as_the_page():
-    assert shown("README.md") == {"claude-code": DOCS["claude-code"]}
+def test_the_readme_shows_the_same_two_commands_as_the_page():
+    commands = re.compile(r"^\$ (uv tool install .+|agent-hooks install .+)$", re.MULTILINE)
+    readme, page = (
+        commands.findall((ROOT / page).read_text("utf-8")) for page in ("README.md", "docs/coding-agents.md")
+    )
+    assert (
+        readme
+        == page[:2]
+        == ["uv tool install './[cli]' --with ./plugins/agent-hooks-guards", "agent-hooks install claude-code"]
+    )
 
 
 def test_no_page_lets_a_host_call_the_name_that_another_distribution_overwrites():
