@@ -116,6 +116,7 @@ def test_a_file_keeps_its_comments_order_indentation_and_line_ends():
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
+        ('{\n// not here\n"a": 1}', "is not JSON: Expecting property name enclosed in double quotes: line 2 column 1"),
         ("{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2"),
         ('{"a": 1,\n}', "line 2"),
         ("{\n// no\n}", "line 2 column 1"),

@@ -54,7 +54,7 @@ class Document:
         try:
             self.value = read_json(self.plain)
         except BadJSONError as error:
-            if found := _repeated_key(self.plain):
+            if "the same key" in str(error) and (found := _repeated_key(self.plain)):
                 raise BadJSONError(f"has the key {found[0]!r} a second time in line {found[1]}") from error
             raise
         if not isinstance(self.value, dict):
