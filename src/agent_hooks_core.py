@@ -31,7 +31,9 @@ def main() -> None:
 
 def refusal(arguments: "list[str]") -> int:
     """Return the exit code for no decision: where an agent is about to stop, a 2 would be read as "go on", for ever."""
-    return 0 if any(word.lower().endswith(("stop", "idle", "afteragent")) for word in arguments) else 2
+    pairs = zip(["", *arguments], arguments, strict=False)
+    words = [word.lower() for before, word in pairs if "--config-dir" not in (before, word.partition("=")[0])]
+    return 0 if any(word.endswith(("stop", "idle", "afteragent")) for word in words) else 2
 
 
 def pytest_configure(config: object) -> None:

@@ -117,12 +117,13 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
         options = _options(arguments[1:])
         event = options.get("--event") or _event_on_stdin()
         # The settings may name a wrong event, or one of a newer host.
-        names = [event, *(word.removeprefix("--event=") for word in arguments)]
+        pairs = zip(["", *arguments], arguments, strict=False)
+        names = [word for before, word in pairs if "--config-dir" not in (before, word.partition("=")[0])]
         if event == "PreCompact" and options.get("--agent") == "codex":  # exit 2 does not stop a compaction there
             code, answer = 0, dumps({"continue": False, "stopReason": f"agent-hooks: {problem}"})
         elif event in ("UserPromptSubmit", "userPromptSubmitted") and options.get("--agent") == "copilot":
             code, answer = 0, dumps({"decision": "block", "reason": f"agent-hooks: {problem}"})  # nor exit 2 a prompt
-        elif event in GOES_ON.split() or any(map(is_stop, names)) or is_stop(_event_on_stdin()):
+        elif event in GOES_ON.split() or any(map(is_stop, [event, *names])) or is_stop(_event_on_stdin()):
             code = 0
     elif arguments[:1] == ["doctor"]:
         message, _, remedy = problem.partition(" Remedy: ")

@@ -73,3 +73,34 @@ def test_auto_answers_each_host_in_its_words(command, payload, host, event):
     found = command("run", "--agent", "auto", stdin=sent, env={"QWEN_PROJECT_DIR": "/repo"})
     named = command("run", "--agent", host, stdin=sent)
     assert (found.stdout, found.stderr, found.exit_code) == (named.stdout, named.stderr, 2)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("agent", ["gemini", "cursor"])
+def test_an_event_that_only_others_have_is_refused_and_not_taken_for_a_notice(command, payload, agent):
+    sent = {**payload("claude-code", "PreToolUse"), "transcript_path": "/srv/moved/a.jsonl"}
+    done = command("run", "--agent", agent, "--event", "PreToolUse", stdin=json.dumps(sent))
+    assert done.exit_code == 2
+    assert f"--agent {agent}" in done.stderr
+    assert "Claude Code" in done.stderr
+
+
+@pytest.mark.once
+def test_copilots_permission_request_is_asked_about_under_either_of_its_names(command, payload):
+    command.install("""
+        @hookimpl
+        def permission_request():
+            return HookOutcome.deny("not here")
+    """)
+    sent = json.dumps(payload("copilot", "PermissionRequest"))
+    done = command("run", "--agent", "copilot", "--event", "PermissionRequest", stdin=sent)
+    assert (done.json["behavior"], done.json["message"]) == ("deny", "not here")
+
+
+@pytest.mark.once
+def test_a_folder_called_like_a_stop_opens_no_gate(command, payload, tmp_path):
+    folder = tmp_path / "nonstop"
+    sent = json.dumps(payload("claude-code", "PreToolUse"))
+    for option in (["--config-dir", str(folder)], [f"--config-dir={folder}"]):
+        wrong = ["--agent", "claude-code", "--timeout", "0", *option, "--event", "PreToolUse"]
+        assert command("run", *wrong, stdin=sent).exit_code == 2

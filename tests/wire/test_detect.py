@@ -94,3 +94,13 @@ def test_a_failure_forces_no_round_whosever_event_it_is(host):
         answer = host.failure(event, "it broke")
         assert (answer.exit_code, answer.stdout) == (0, ""), event
         assert "it broke" in answer.stderr
+
+
+def test_the_innermost_folder_says_whose_transcript_it_is():
+    sent = {**payloads("codex")["PreToolUse.json"], "transcript_path": "/h/.claude/projects/a/.codex/sessions/b.jsonl"}
+    assert recognised(HOSTS["codex"], sent, {}) == (HOSTS["codex"], "")
+
+
+def test_a_time_beside_a_mode_is_qwens_wherever_its_transcripts_are():
+    sent = {**payloads("qwen")["PreToolUse.json"], "transcript_path": "/srv/moved/a.jsonl"}
+    assert recognised(HOSTS["claude-code"], sent, {})[0] is HOSTS["qwen"]

@@ -14,7 +14,7 @@ import sys
 from agent_hooks.errors import AgentHooksError, WireError, described
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
-from agent_hooks.wire.detect import AUTO, recognised
+from agent_hooks.wire.detect import AUTO, owner_of, recognised
 from agent_hooks.wire.tables import EVENT_KEYS, is_stop
 from agent_hooks_launcher import refuse
 
@@ -201,10 +201,14 @@ def decide(
         named = next((name for key in EVENT_KEYS if isinstance(name := payload.get(key), str)), None)
         if foreign:
             return host.failure(named or event, f"agent-hooks: {foreign}"), b""
-        if event and named and named != event:
+        row = host.rows.get(event or named or "")
+        if event and named and named != event and (row is None or row is not host.rows.get(named)):
             wrong = f"the command says --event {event}, and the payload {named}; correct the hook settings."
             return host.failure(named, f"agent-hooks: {wrong}"), b""
-        event = event or named
+        event = named or event
+        if row is None and (owner := owner_of(event or "")) is not None:
+            wrong = f"the command says --agent {host.name}, and {event} is an event of {owner.title}"
+            return owner.failure(event, f"agent-hooks: {wrong}; correct the hook settings."), b""
         ctx = host.read(payload, event)
         # The folder in which the session began; only Claude Code reports it, and whoever runs its hooks.
         directory = os.environ.get("CLAUDE_PROJECT_DIR", "")

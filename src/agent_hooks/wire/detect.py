@@ -41,8 +41,9 @@ def sure_sender(payload: Mapping[str, Any]) -> str:
     path = payload.get("transcript_path")
     if isinstance(path, str):
         path = path.replace("\\", "/")
-        found = next((host for folder, host in _TRANSCRIPTS.items() if folder in path), "")
-        if found:
+        # The innermost: a host may have been started below the folder of another one.
+        at, found = max((path.rfind(folder), host) for folder, host in _TRANSCRIPTS.items())
+        if at >= 0:
             return found
     if "sessionId" in payload:
         return "vscode" if "hookEventName" in payload or isinstance(payload.get("timestamp"), str) else "copilot"
@@ -76,6 +77,8 @@ def recognised(host: Host, payload: Any, environment: Mapping[str, str]) -> tupl
     name = sure_sender(payload)
     if not name and host.name == "copilot" and {"hook_event_name", "transcript_path"} <= payload.keys():
         name = "vscode"  # one of the two, and not Copilot
+    if not name and host.name == "claude-code" and {"timestamp", "permission_mode"} <= payload.keys():
+        name = "qwen"  # Claude Code sends no time
     if name in ("", host.name):
         return host, ""
     other = HOSTS[name]
@@ -84,6 +87,12 @@ def recognised(host: Host, payload: Any, environment: Mapping[str, str]) -> tupl
     event = next((str(payload[key]) for key in EVENT_KEYS if payload.get(key)), "an event")
     wrong = f"the command says --agent {host.name}, and {event} comes from {other.title}"
     return other, f"{wrong}; in its hook settings, write --agent {other.name}."
+
+
+def owner_of(event: str) -> Host | None:
+    """Return the first host that has an event of this name which hooks decide about, None if none has."""
+    rows = ((host, host.rows.get(event)) for host in HOSTS.values())
+    return next((host for host, row in rows if row is not None and row.event != "on_host_event"), None)
 
 
 # In the place of a host until its payload has come.

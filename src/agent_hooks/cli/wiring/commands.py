@@ -130,8 +130,8 @@ def _tell(run: _Run, wiring: Wiring, path: str, events: tuple[str, ...], change:
     """Say what was done, and what has to be known."""
     verb = "already wired" if not change.is_needed else "to be wired" if run.dry else "wired"
     run.line(f"  {verb}: {', '.join(events)}", "green")
-    gates = [event for event in events if is_gate(wiring, event)]
-    if gates:
+    gates = [event for event in events if is_gate(wiring, event, in_all=True)]
+    if gates and (wiring.closing is not None or os.name != "nt"):
         run.line(f"  closed where the command cannot start: {', '.join(gates)}")
     if run.dry:
         return

@@ -158,14 +158,17 @@ def _entry(wiring: Wiring, event: str, *, or_refuse: bool) -> dict[str, Any]:
     return {"hooks": [handler]} if wiring.shape == "groups" else handler
 
 
-def is_gate(wiring: Wiring, event: str) -> bool:
-    """Whether the host refuses this event where the command cannot start; never where an agent wants to stop."""
+def is_gate(wiring: Wiring, event: str, *, in_all: bool = False) -> bool:
+    """Whether a host that runs this file refuses this event where the command cannot start, each of them if ``in_all``;
+    never where an agent wants to stop.
+    """
     hosts = [host for host in hosts_of(wiring) if event in host.rows]
     rows = [host.rows[event] for host in hosts]
     if event in _CONTINUING or any(row.refuse == "go_on" or row.event in _STOPS for row in rows):
         return False
     answers = [host.failure(event, "no answer") for host in hosts]
-    return any(answer.exit_code == 2 or (wiring.closing is not None and answer.stdout) for answer in answers)
+    closes = (answer.exit_code == 2 or (wiring.closing is not None and bool(answer.stdout)) for answer in answers)
+    return all(closes) if in_all else any(closes)
 
 
 def seconds_of(wiring: Wiring, event: str) -> int:
