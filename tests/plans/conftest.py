@@ -70,8 +70,10 @@ class World:
 
     def payload(self, **fields: Any) -> dict[str, Any]:
         """Return the event, of a session of its own: the notes of a session are told once."""
-        common = {"session_id": f"s{next(self._sessions)}", "transcript_path": "", "cwd": str(self.cwd), "model": "m"}
-        return {**common, "turn_id": "1", "permission_mode": "default", **self.event, **fields}
+        common = {"session_id": f"s{next(self._sessions)}", "transcript_path": "", "cwd": str(self.cwd)}
+        if self.agent == "codex":  # with these, it is nobody else's
+            common |= {"model": "m", "turn_id": "1"}
+        return {**common, "permission_mode": "default", **self.event, **fields}
 
     def ask(self, *arguments: str, env: dict[str, str] | None = None, **fields: Any) -> Done:
         """Return the answer to the event."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import agent_hooks_core
+from agent_hooks.cli.quick import shape_of
 from agent_hooks.system import plan_file
 
 from .conftest import same
@@ -37,7 +38,7 @@ def forged(world: World) -> Path:
     assert "the plugin refuses" in world.ask().said
     (path,) = world.kept
     key, plan = marshal.loads(path.read_bytes())
-    shape = ("UserPromptSubmit", *sorted((name, type(value).__name__) for name, value in world.payload().items()))
+    shape = shape_of(world.payload(), "UserPromptSubmit")
     path.write_bytes(marshal.dumps((key, {**plan, "quiet": {shape: ("", "", 0)}})))
     assert not world.ask().said  # who can write as the user can do so
     return path

@@ -139,7 +139,7 @@ class Victim:
 
     def _payload(self, event: str, cwd: Path | None, fields: dict[str, Any]) -> dict[str, Any]:
         common = {"session_id": "s", "transcript_path": "", "cwd": str(cwd or self.repo), "hook_event_name": event}
-        common |= {"model": "m", "turn_id": "1", "permission_mode": "default"}
+        common |= {"model": "m", "permission_mode": "default"}
         if event == "PreToolUse":
             common |= {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "1"}  # type: ignore[dict-item]
         return {**common, **fields}
