@@ -118,7 +118,7 @@ def test_a_file_keeps_its_comments_order_indentation_and_line_ends():
     [
         ('{\n// not here\n"a": 1}', "is not JSON: Expecting property name enclosed in double quotes: line 2 column 1"),
         ("{", "is not JSON: Expecting property name enclosed in double quotes: line 1 column 2"),
-        ('{"a": 1,\n}', "line 2"),
+        ('{"a": 1\n,}', "line 2"),
         ("{\n// no\n}", "line 2 column 1"),
         ("[]", "is no JSON object"),
         ('{"hooks": {},\n "hooks": {}}', "has the key 'hooks' a second time in line 2"),
