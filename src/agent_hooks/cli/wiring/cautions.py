@@ -29,7 +29,7 @@ _SWITCHES: tuple[tuple[tuple[str, ...], bool], ...] = (
     (("features", "codex_hooks"), False),
 )
 # The files in which each host looks for them: below the folder of the user's file, and in a project.
-_SETTINGS = {
+SETTINGS = {
     "claude-code": (
         ("settings.json", "settings.local.json"),
         (".claude/settings.json", ".claude/settings.local.json"),
@@ -44,33 +44,38 @@ _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
 
 def cautions(wiring: Wiring, path: str, root: str) -> Iterator[str]:
     """Yield sentences on a host that is wired at ``path``, as seen from the project at ``root``."""
+    yield from silenced(wiring, path, root)
+    yield from _twice(wiring, path, root)
+
+
+def silenced(wiring: Wiring, path: str, root: str) -> Iterator[str]:
+    """Yield what keeps the host from running the hooks at all."""
     folder = os.path.dirname(WIRINGS[wiring.name].path())
-    in_home, in_project = _SETTINGS.get(wiring.name, ((), ()))
+    in_home, in_project = SETTINGS.get(wiring.name, ((), ()))
     for file in (*(os.path.normpath(os.path.join(folder, each)) for each in in_home),
                  *(os.path.join(root, each) for each in in_project)):  # fmt: skip
-        settings = _settings(file)
+        settings = settings_in(file)
         for keys, value in _SWITCHES:
             if _at(settings, keys) is value:
                 yield f"{file} switches all hooks off ({'.'.join(keys)}), so {wiring.title} runs none."
     if wiring.name == "claude-code":
         for file in ClaudeSource("managed").paths():
-            if _settings(file).get("allowManagedHooksOnly") is True:
+            if settings_in(file).get("allowManagedHooksOnly") is True:
                 yield f"{file} allows the administrator's hooks alone: ours do not run."
     if wiring.name == "codex":
         yield from _of_codex(path, root)
-    yield from _twice(wiring, path, root)
 
 
 def _of_codex(path: str, root: str) -> Iterator[str]:
-    hooks = _settings(path)
+    hooks = settings_in(path)
     others = sorted(hooks.keys() - {"hooks", "description"})
     if others:
         yield f"{path} has the keys {', '.join(others)}: Codex reads none of its hooks until they are removed."
-    kinds = {handler.get("type") for handler in _handlers(hooks.get("hooks"))}
+    kinds = {handler.get("type") for handler in objects_in(hooks.get("hooks"))}
     if "http" in kinds:
         yield f"{path} has a hook of the type http: Codex reads none of its hooks until that is removed."
     if path != WIRINGS["codex"].path():
-        trusted = _at(_settings(codex_config()), ("projects", root, "trust_level"))
+        trusted = _at(settings_in(codex_config()), ("projects", root, "trust_level"))
         if trusted != "trusted":
             yield f"Codex does not trust {root}, so it runs none of the hooks there, and does not say so."
 
@@ -105,7 +110,7 @@ def codex_config() -> str:
 
 def codex_hashes(path: str) -> dict[str, str]:
     """Return the hashes of our hooks in a file of Codex, none if it cannot be read."""
-    hooks = _settings(path).get("hooks")
+    hooks = settings_in(path).get("hooks")
     if (
         os.environ.get("CODEX_HOME") and path == WIRINGS["codex"].path()
     ):  # Codex resolves the links of this folder alone
@@ -118,24 +123,24 @@ def codex_hashes(path: str) -> dict[str, str]:
 
 def untrusted(path: str) -> bool:
     """Whether Codex has hooks of ours in the file ``path`` that it does not trust as they are."""
-    states = _at(_settings(codex_config()), ("hooks", "state"))
+    states = _at(settings_in(codex_config()), ("hooks", "state"))
     return any(_at(states, (key, "trusted_hash")) != value for key, value in codex_hashes(path).items())
 
 
 def _has_ours(path: str) -> bool:
-    return any(runs_ours(handler) for handler in _handlers(_settings(path).get("hooks")))
+    return any(runs_ours(handler) for handler in objects_in(settings_in(path).get("hooks")))
 
 
-def _handlers(hooks: Any) -> Iterator[Mapping[str, Any]]:
+def objects_in(hooks: Any) -> Iterator[Mapping[str, Any]]:
     """Yield all objects in the hooks of a file that may be handlers."""
     inner = hooks.values() if isinstance(hooks, dict) else hooks if isinstance(hooks, list) else ()
     if isinstance(hooks, dict):
         yield hooks
     for each in inner:
-        yield from _handlers(each)
+        yield from objects_in(each)
 
 
-def _settings(path: str) -> dict[str, Any]:
+def settings_in(path: str) -> dict[str, Any]:
     """Return the settings in a file, none if it cannot be read: the host will say so."""
     from tomllib import TOMLDecodeError, loads
 

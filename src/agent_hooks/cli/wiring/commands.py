@@ -6,7 +6,6 @@ import os
 import re
 import sys
 from difflib import unified_diff
-from shutil import which
 
 from agent_hooks.cli.terminal import line_printer, print_json, prints_elsewhere
 from agent_hooks.errors import AgentHooksError, SettingsError
@@ -17,26 +16,15 @@ from agent_hooks.trust.project_files import project_root
 
 from . import files
 from .cautions import cautions, codex_config, codex_hashes, untrusted
-from .editors import HooksFile, PluginFile, TrustedHashes
-from .entries import (
-    Listeners,
-    checked_events,
-    command,
-    entries_of,
-    events_of,
-    heeds_on_failure,
-    is_gate,
-    seconds_of,
-    version_of,
-    wanted,
-)
+from .editors import TrustedHashes
+from .entries import Listeners, checked_events, events_of, heeds_on_failure, is_gate, wanted
 from .hosts import WIRINGS
 from .records import Records
+from .report import editor_of, statuses, version_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
 
     from .hosts import Wiring
     from .records import Change
@@ -98,7 +86,7 @@ def install(names: Sequence[str], *, project: bool, events: Sequence[str], trust
             chosen = checked_events(wiring, events) if events else wanted(wiring, listeners)
         if listeners.broken:
             path = wiring.path(run.project)
-            wired = _editor(wiring, path, ()).wired(files.read(path))
+            wired = editor_of(wiring, path, ()).wired(files.read(path))
             chosen = checked_events(wiring, (*chosen, *(event for event in wired if event in events_of(wiring))))
             broken = ", ".join(sorted(listeners.broken))
             run.line(f"  Repair this, then install again, because its events are not known: {broken}", "yellow")
@@ -109,8 +97,8 @@ def install(names: Sequence[str], *, project: bool, events: Sequence[str], trust
 
 def _install(run: _Run, wiring: Wiring, events: tuple[str, ...], *, is_chosen: bool, trust: bool) -> None:
     path = wiring.path(run.project)
-    is_old = wiring.name == "claude-code" and not heeds_on_failure(version := _installed(wiring))
-    editor = _editor(wiring, path, events, or_refuse=is_old)
+    is_old = wiring.name == "claude-code" and not heeds_on_failure(version := version_here(wiring))
+    editor = editor_of(wiring, path, events, or_refuse=is_old)
     facts = {"host": wiring.name, "project": run.project, "events": list(events), "is_chosen": is_chosen}
     if run.dry:
         change = run.records.installing(path, editor)
@@ -168,20 +156,6 @@ def _trust(run: _Run, *, is_wished: bool = False) -> None:
     run.line(f"  trusted in {config}")
 
 
-def _editor(wiring: Wiring, path: str, events: Iterable[str], *, or_refuse: bool = False) -> HooksFile | PluginFile:
-    """Return the editor of a host's file."""
-    if wiring.shape != "plugin":
-        return HooksFile(wiring, path, entries_of(wiring, events, or_refuse=or_refuse))
-    from agent_hooks.wire.opencode import plugin_text
-
-    return PluginFile(path, plugin_text(command(wiring), {event: seconds_of(wiring, event) for event in events}))
-
-
-def _installed(wiring: Wiring) -> str:
-    program = next(filter(None, map(which, wiring.programs)), None)
-    return version_of(program) if program else ""
-
-
 # -- uninstall ---------------------------------------------------------------------------------------------------------
 
 
@@ -192,7 +166,7 @@ def uninstall(names: Sequence[str], *, project: bool, dry_run: bool) -> int:
     def work(wiring: Wiring) -> None:
         path = wiring.path(run.project)
         with run.records.alone():
-            change = run.records.uninstalling(path, _editor(wiring, path, ()))
+            change = run.records.uninstalling(path, editor_of(wiring, path, ()))
             if run.dry:
                 run.show(change)
             else:
@@ -216,7 +190,7 @@ def status(*, as_json: bool) -> int:
     """Print which hosts are wired, and for which events; return 1 if something is missing, else 0."""
     run = _Run()
     with prints_elsewhere():
-        found = _statuses(run)
+        found = statuses(run.root, run.records, Listeners(os.getcwd()))
     is_fine = any(each["wired"] for each in found) and not any(each["problems"] for each in found)
     if as_json:
         print_json({"hosts": found, "is_fine": is_fine})
@@ -241,51 +215,3 @@ def status(*, as_json: bool) -> int:
         if not wrong:
             run.line("To wire them: agent-hooks install --all")
     return int(not is_fine)
-
-
-def _statuses(run: _Run) -> list[dict[str, Any]]:
-    """Return the facts of each host that is here or wired, for the user, and for the project if it is wired there."""
-    listeners = Listeners(os.getcwd())
-    found: list[dict[str, Any]] = []
-    seen: set[str] = set()
-    for wiring in WIRINGS.values():
-        for project in ("", run.root):
-            try:
-                path = wiring.path(project)
-                facts = _status(run, wiring, path, project, listeners) if path not in seen else None
-            except (AgentHooksError, OSError) as error:
-                facts = _facts(wiring, wiring.user, problems=[str(error)])
-            if facts is not None:
-                facts["is_project"] = bool(project)
-            if facts is not None and (facts["wired"] or facts["problems"] or (not project and wiring.is_here())):
-                seen.add(facts["path"])
-                found.append(facts)
-    return found
-
-
-def _facts(wiring: Wiring, path: str, **facts: Any) -> dict[str, Any]:
-    empty: dict[str, Any] = {"wired": [], "missing": [], "unneeded": [], "problems": [], "cautions": []}
-    return {"host": wiring.name, "title": wiring.title, "path": path, **empty, **facts}
-
-
-def _status(run: _Run, wiring: Wiring, path: str, project: str, listeners: Listeners) -> dict[str, Any] | None:
-    data, record = files.read(path), run.records.read(path)
-    if data is None and record is None:
-        return _facts(wiring, path)
-    needed = wanted(wiring, listeners)
-    if record is not None and record.get("is_chosen"):
-        needed = tuple(str(event) for event in record.get("events", ()))
-    wired = _editor(wiring, path, ()).wired(data)
-    if not wired and record is None:
-        return _facts(wiring, path)
-    missing = [event for event in needed if event not in wired]
-    unneeded = [event for event in wired if event not in needed and not listeners.broken]
-    problems = ["Its events are not those that the hooks here need."] if missing or unneeded else []
-    right = (_editor(wiring, path, needed, or_refuse=old) for old in (False, True))
-    if not problems and not any(each.is_right(data or b"") for each in right):
-        problems.append("Its command lines are not those that `install` writes now.")
-    if wiring.name == "codex" and wired and untrusted(path):
-        problems.append("Codex does not trust these hooks, so it runs none of them: see `install codex --trust`.")
-    facts = {"missing": missing, "unneeded": unneeded, "problems": problems}
-    told = list(cautions(wiring, path, project or run.root)) if wired else []
-    return _facts(wiring, path, wired=list(wired), cautions=told, **facts)

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from .hosts import Wiring
 
 # The keys of a handler under which a host may have a command.
-_COMMAND_KEYS = ("command", "bash", "powershell", "windows", "linux", "osx")
+COMMAND_KEYS = ("command", "bash", "powershell", "windows", "linux", "osx")
 
 
 def runs_ours(handler: Mapping[str, Any]) -> bool:
     """Whether a handler of any host runs ``agent-hooks run``."""
     args = {"args": handler["args"]} if "args" in handler else {}
-    return any(is_ours({"command": handler.get(key), **args}) for key in _COMMAND_KEYS)
+    return any(is_ours({"command": handler.get(key), **args}) for key in COMMAND_KEYS)
 
 
 class HooksFile:
