@@ -31,7 +31,9 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # 1,220 of the core are the wire formats of six more hosts, and 80 the fields of hosts that nobody read.
 # 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
 # trust of Codex, and what keeps a host from running hooks.
-MOST_LINES = {"core": 38_060, "guards": 17_480}
+# 690 of the core are what `doctor` says of a host: it runs the gates' command lines with faults, and says by a table of
+# each host's reading of an answer what the host would do.
+MOST_LINES = {"core": 38_745, "guards": 17_480}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

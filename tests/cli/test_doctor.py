@@ -222,6 +222,54 @@ def test_a_plugin_that_failed_to_load_is_a_finding(command, doctor):
     assert "AGENT_HOOKS_DISABLE=house" in finding["remedy"]
 
 
+@pytest.mark.parametrize(
+    ("code", "ending", "activity"),
+    [
+        ("os._exit(0)", "ended with exit code 0", "the import of the plugin 'deadly' of deadly"),
+        ("os.kill(os.getpid(), 11)", "was ended by signal 11", "the import of the plugin 'deadly' of deadly"),
+        (
+            "@hookimpl\ndef agent_hooks_register():\n    os._exit(0)\n",
+            "ended with exit code 0",
+            "the registration of the plugin 'deadly' of deadly",
+        ),
+        (
+            "@hookimpl\ndef agent_hooks_config_sources():\n    os._exit(0)\n",
+            "ended with exit code 0",
+            "agent_hooks_config_sources of the plugin 'deadly'",
+        ),
+    ],
+)
+def test_a_plugin_that_ends_the_process_is_a_finding_and_the_rest_is_shown(command, doctor, code, ending, activity):
+    command.install(f"import os\n{code}", "deadly")
+    done = doctor()
+    finding = of_kind(done, "broken-plugin")
+    assert (done.exit_code, done.stderr, finding["must_be_repaired"]) == (1, "", True)
+    assert f"The process that loads the hooks {ending} while {activity} was running; repair or" in finding["message"]
+
+
+def test_wiring_that_lacks_an_event_is_a_finding(command, doctor):
+    assert command("install", "claude-code", "--events", "Stop").exit_code == 0
+    assert doctor().json["findings"] == []
+    settings_file = command.home / ".claude" / "settings.json"
+    settings_file.write_text(settings_file.read_text().replace('"Stop"', '"StopFailure"', 1))
+    finding = of_kind(doctor(), "wiring")
+    assert finding["path"] == str(settings_file)
+    assert finding["remedy"] == "Type: agent-hooks install claude-code"
+
+
+def test_a_host_that_asks_no_hooks_is_wrong(command):
+    done = command("doctor", "codex", "--json")
+    (facts,) = done.json["hosts"]
+    assert (done.exit_code, facts["wired"], facts["problems"]) == (1, [], ["It asks no hooks."])
+    assert "agent-hooks install codex" in command("doctor", "codex").stdout
+
+
+def test_a_target_that_is_neither_a_host_nor_a_folder_is_a_wrong_usage(command):
+    done = command("doctor", "claude")
+    assert (done.exit_code, "'claude' is no folder" in done.stderr) == (2, True)
+    assert command("doctor", ".", "..").exit_code == 2
+
+
 def test_the_remedy_for_the_second_plugin_of_a_name_works(command, doctor):
     for name in ("house", "home"):
         command.install("", name)

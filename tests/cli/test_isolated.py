@@ -12,7 +12,7 @@ DEADLY = {
     "exits": ("import os; os._exit(0)", "ended with exit code 0"),
     "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", f"ended by signal {int(signal.SIGSEGV)}"),
 }
-COMMANDS = (["doctor"], ["plugins"], ["plugins", "--json"], ["check", "Stop"], ["demo"], ["--help"], ["rules"])
+COMMANDS = (["plugins"], ["plugins", "--json"], ["check", "Stop"], ["demo"], ["--help"], ["rules"])
 
 
 @pytest.mark.parametrize("way", DEADLY)
@@ -26,21 +26,11 @@ def test_a_plugin_that_ends_the_process_is_named(command, typed, way):
     assert "while the import of the plugin 'deadly' of deadly was running; repair or uninstall it" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("hook", "what"),
-    [
-        ("agent_hooks_register", "the registration of the plugin 'deadly' of deadly"),
-        ("agent_hooks_config_sources", "agent_hooks_config_sources of the plugin 'deadly'"),
-        ("agent_hooks_handler_types", "agent_hooks_handler_types of the plugin 'deadly'"),
-        ("agent_hooks_findings", "agent_hooks_findings of the plugin 'deadly'"),
-    ],
-)
-def test_a_plugin_that_ends_the_process_in_a_hook_of_the_framework_is_named(command, hook, what):
-    command.install(f"import os\n@hookimpl\ndef {hook}():\n    os._exit(0)\n", "deadly")
-    command.configure('[[hooks.before_tool_use]]\nhooks = [{ type = "command", command = ["true"] }]\n')
+def test_a_plugin_that_ends_the_process_while_it_looks_for_faults_is_named(command):
+    command.install("import os\n@hookimpl\ndef agent_hooks_findings():\n    os._exit(0)\n", "deadly")
     done = command("doctor")
     assert done.exit_code == 2
-    assert f"while {what} was running" in done.stderr
+    assert "while agent_hooks_findings of the plugin 'deadly' was running" in done.stderr
 
 
 def test_a_hook_that_ends_the_process_of_check_is_no_silent_success(command):

@@ -251,13 +251,23 @@ def status_command(*, as_json: bool) -> None:
 
 
 @commands.command("doctor")
-@click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
+@click.argument("targets", nargs=-1, metavar="[HOST]... [PATH]")
+@click.option("--fire", is_flag=True, help="Run the gates of the hosts with faults, and show what the hosts do.")
 @as_json
-def doctor_command(*, path: str, as_json: bool) -> None:
-    """Show what is wrong with the hooks that hold at PATH, with file, line and remedy. Exits 1 if anything is."""
+def doctor_command(*, targets: tuple[str, ...], fire: bool, as_json: bool) -> None:
+    """Show what is wrong with the hooks that hold at PATH, with file, line and remedy.
+
+    With a HOST, also whether that coding agent asks the hooks, and how long that takes: its command lines are run on an
+    event without danger. --fire runs them with a hook that denies, crashes, hangs, prints garbage or ends the process,
+    and without their program; without a HOST, those of all that are wired. Exits 1 if anything is wrong.
+    """
     from .doctor import show_doctor
 
-    sys.exit(show_doctor(path, as_json=as_json))
+    paths = [target for target in targets if target not in WIRINGS]
+    if len(paths) > 1 or not all(map(os.path.isdir, paths)):
+        raise click.UsageError(f"{paths[-1]!r} is no folder, or a second one, and no HOST: {', '.join(WIRINGS)}.")
+    hosts = [name for name in dict.fromkeys(targets) if name in WIRINGS]
+    sys.exit(show_doctor(paths[0] if paths else ".", hosts=hosts, fire=fire, as_json=as_json))
 
 
 @commands.command("schema")

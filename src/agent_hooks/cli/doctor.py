@@ -22,13 +22,15 @@ from agent_hooks.trust.project_files import CLAUDE
 from agent_hooks_repair import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
+from .isolated import ending_of
 from .listings import is_installed, remedy_for, settings_of
 from .resident import STATUS, ask_for
 from .terminal import apart, line_printer, print_json, prints_elsewhere
+from .wiring.host_reports import are_fine, print_reports, reports
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
@@ -58,18 +60,28 @@ _MOVING = frozenset(
 )
 
 
-def show_doctor(directory: str, *, as_json: bool) -> int:
-    """Print the problems of the hooks that hold in ``directory``; return 1 if there are any, else 0."""
+def show_doctor(directory: str, *, hosts: Sequence[str] = (), fire: bool = False, as_json: bool) -> int:
+    """Print the problems of the hooks that hold in ``directory``, and of the wiring of ``hosts``; return 1 if there are
+    any, else 0. ``fire``: run the gates of these hosts, or of all that are wired, with faults.
+    """
     loader = HookConfigLoader(directory)
     refused: list[ConfigFinding] = []
     manager: HookManager | None = None
     with apart(), prints_elsewhere():
-        try:
-            manager = loader.load()
-        except TrustError:  # other findings name the project
-            message = "The policy says require_project_gates, so nothing starts here."
-            refused = [_finding("refused", message, "Trust the project, or change the policy.", must_be_repaired=True)]
+        if ending := ending_of(lambda: HookConfigLoader(directory).load()):
+            message = f"The process that loads the hooks {ending}."
+            remedy = "Until that is done, every gate denies."
+            refused = [_finding("broken-plugin", message, remedy, must_be_repaired=True)]
+        else:
+            try:
+                manager = loader.load()
+            except TrustError:  # other findings name the project
+                message = "The policy says require_project_gates, so nothing starts here."
+                remedy = "Trust the project, or change the policy."
+                refused = [_finding("refused", message, remedy, must_be_repaired=True)]
         by_plugins = [] if manager is None else [*plugin_findings(manager, os.path.abspath(directory))]
+    with prints_elsewhere():
+        wired = reports(os.path.abspath(directory), hosts, fire=fire, can_load=not ending)
     roots = [source.project.root for source in loader.projects]
     findings = [
         *loader.findings,
@@ -82,6 +94,7 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
         *_of_distributions(),
         *by_plugins,
         *(_of_matches(manager) if manager is not None else ()),
+        *(() if hosts or fire else _of_wiring(wired)),
     ]
     plugins = manager.plugins() if manager is not None else []
     settings = {info.name: found for info in plugins if (found := settings_of(info.name, directory))}
@@ -91,12 +104,23 @@ def show_doctor(directory: str, *, as_json: bool) -> int:
     if as_json:
         listed = [{**each.as_dict(), "id": each.id, "is_ignored": _is_ignored(each, loader)} for each in findings]
         running = _resident()
-        print_json(
-            {"hooks": active, "settings": settings, **({"resident": running} if running else {}), "findings": listed}
-        )
+        shown = {"hosts": wired} if hosts or fire else {}
+        facts = {"hooks": active, "settings": settings, **({"resident": running} if running else {})}
+        print_json({**facts, "findings": listed, **shown})
     else:
+        if hosts or fire:
+            print_reports(wired)
         _print(findings, loader, active, settings)
-    return int(any(not _is_ignored(finding, loader) for finding in findings))
+    is_wrong = any(not _is_ignored(finding, loader) for finding in findings)
+    return int(is_wrong or ((bool(hosts) or fire) and not are_fine(wired)))
+
+
+def _of_wiring(wired: Iterable[Mapping[str, Any]]) -> Iterator[ConfigFinding]:
+    """Yield a finding for each problem of a host's file."""
+    for each in wired:
+        remedy = f"Type: agent-hooks install{' --project' * each['is_project']} {each['host']}"
+        for problem in each["problems"]:
+            yield _finding("wiring", problem, remedy, path=each["path"])
 
 
 def _resident() -> str:

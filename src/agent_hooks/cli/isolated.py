@@ -49,15 +49,42 @@ def isolate() -> None:
     signal.setitimer(signal.ITIMER_REAL, _PATIENCE_SECONDS, _PATIENCE_SECONDS)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     signal.setitimer(signal.ITIMER_REAL, 0)
-    activity = marks.name()
-    if activity == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+    if marks.name() == _DONE or -code in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         os._exit(code if code >= 0 else 128 - code)
-    ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
-    verb = "were" if activity.startswith("the hooks") else "was"
-    during = f" while {activity} {verb} running; repair or uninstall it" if activity else ""
-    sys.stderr.write(f"agent-hooks: the process of this command {ending}{during}.\n")
+    sys.stderr.write(f"agent-hooks: the process of this command {_ending(code, marks)}.\n")
     sys.stderr.flush()
     os._exit(2)
+
+
+def ending_of(work: Callable[[], object]) -> str:
+    """Do some work in a child process, without its output, and return how that ended before the work was done, with the
+    plugin that ended it; an empty string if it did not. Without ``fork`` (Windows) nothing is done.
+    """
+    if not hasattr(os, "fork"):
+        return ""
+    marks = Marks()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    child = os.fork()
+    if child == 0:
+        try:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            os.dup2(nowhere, 1)
+            os.dup2(nowhere, 2)
+            listen(lambda activity: marks.mark(activity, _NEVER))
+            work()
+        finally:
+            marks.mark(_DONE, _NEVER)
+            os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return "" if marks.name() == _DONE else _ending(code, marks)
+
+
+def _ending(code: int, marks: Marks) -> str:
+    activity = marks.name()
+    ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    verb = "were" if activity.startswith("the hooks") else "was"
+    return ending + (f" while {activity} {verb} running; repair or uninstall it" if activity else "")
 
 
 def _namer(marks: Marks) -> Callable[[int, object], None]:

@@ -1,0 +1,118 @@
+"""The report of ``agent-hooks doctor`` on hosts: collected, and printed."""
+
+from __future__ import annotations
+
+import sys
+from shutil import get_terminal_size
+from textwrap import wrap
+
+from agent_hooks.cli.terminal import line_printer, shortened
+from agent_hooks.errors import AgentHooksError
+from agent_hooks.trust.project_files import project_root
+
+from .entries import Listeners
+from .examination import examine, fire_gates
+from .firing import HANG
+from .hosts import WIRINGS
+from .records import Records
+from .report import no_facts, statuses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+_LABEL, _WIDTH = 11, 80
+
+
+def reports(directory: str, hosts: Sequence[str], *, fire: bool, can_load: bool) -> list[dict[str, Any]]:
+    """Return the facts of the files of ``hosts``, or of all that are wired: those of ``status``, and if there are
+    ``hosts``, or ``fire``, all others. ``can_load``: whether hooks can be loaded in this process.
+    """
+    root, records = project_root(directory), Records()
+    listeners = Listeners(directory) if can_load else None
+    found: list[dict[str, Any]] = []
+    for names in [[name] for name in hosts] or [[*WIRINGS]]:
+        wired = [each for each in statuses(root, records, listeners, names) if each["wired"] or each["problems"]]
+        found += wired or [no_facts(WIRINGS[name], problems=["It asks no hooks."]) for name in hosts and names]
+    for each in found if hosts or fire else ():
+        try:
+            if each["wired"]:
+                examine(each, root)
+            each["remedy"] = _remedy(each)
+            if each["wired"]:
+                fire_gates(each, directory, root, fire=fire)
+        except (AgentHooksError, OSError) as error:
+            each["problems"].append(f"This could not be examined: {error}")
+    return found
+
+
+def _remedy(each: dict[str, Any]) -> str:
+    """Return the command that repairs the wiring, an empty string if nothing is wrong with it."""
+    trust = " --trust" * any("does not trust" in problem for problem in each["problems"])
+    return f"agent-hooks install{' --project' * each['is_project']} {each['host']}{trust}" * bool(each["problems"])
+
+
+def are_fine(found: Sequence[dict[str, Any]]) -> bool:
+    """Whether there are hosts, and nothing is wrong with any."""
+    return bool(found) and not any(each["problems"] for each in found)
+
+
+def print_reports(found: Sequence[dict[str, Any]]) -> None:
+    """Print the facts, one in a line; in a terminal, long ones in several."""
+    line = line_printer()
+    width = min(get_terminal_size().columns, _WIDTH) if sys.stdout.isatty() else 0
+
+    def show(label: str, text: str, style: str = "") -> None:
+        head, indent = f"  {label:<{_LABEL}}", " " * (_LABEL + 2)
+        parts = wrap(text, max(20, width - len(indent)), break_long_words=False) if width else [text]
+        for number, part in enumerate(parts):
+            line((indent if number else head) + part, style)
+
+    for each in found:
+        line(f"{each['title']}: {each['path']}", "bold")
+        for label, text in _facts(each):
+            show(label, text)
+        trials = each.get("fired", ())
+        longest = max((len(trial["event"]) for trial in trials), default=0)
+        for trial in trials:
+            line(_row(trial, longest, width), "green" if trial["is_right"] else "bold red")
+        if any(trial["fault"] == HANG for trial in trials):
+            show("", "Simulated in a temporary project; hang: with a lower --timeout.", "dim")
+        for problem in each["problems"]:
+            show("wrong", problem, "bold red")
+        for caution in each["cautions"]:
+            show("beware", caution, "yellow")
+        if each.get("remedy"):
+            show("remedy", each["remedy"])
+        line("")
+    if not found:
+        line("No coding agent is wired: agent-hooks install --all", "bold red")
+
+
+def _row(trial: dict[str, Any], longest: int, width: int) -> str:
+    """Return what became of an event; ``longest``: the width of its name, ``width``: of all, 0 for any."""
+    code = "late" if trial["exit_code"] is None else f"exit {trial['exit_code']}"
+    head = f"  {trial['event']:<{longest}} {trial['fault']:<15} {trial['verdict']:<9} {code:<8}"
+    return f"{head} {shortened(trial['said'], max(10, width - len(head) - 1) if width else sys.maxsize)}".rstrip()
+
+
+def _facts(each: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "wired", ", ".join(each["wired"]) or "nothing"
+    if "version" not in each:
+        return
+    for label, key in (("missing", "missing"), ("unneeded", "unneeded")):
+        if each[key]:
+            yield label, ", ".join(each[key])
+    yield "version", each["version"] or "not found on PATH"
+    if not each["matchers"]:
+        yield "matcher", "none: it asks about every tool"
+    times = {(pair["host"], pair["ours"]) for pair in each["timeouts"].values()}
+    yield "timeout", "; ".join(f"{theirs:g} s there, {ours:g} s here" for theirs, ours in sorted(times))
+    yield "trust", each["trust"]
+    yield "files", each["merging"]
+    for file in each["files"]:
+        others = f" and {file['others']} of others" if file["others"] else ""
+        yield "", f"{file['path']}: {file['ours']} of ours{others}"
+    if "milliseconds" in each:
+        yield "time", f"{each['milliseconds']} ms for a harmless event, the median of 5"
