@@ -31,7 +31,9 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # 1,220 of the core are the wire formats of six more hosts, and 80 the fields of hosts that nobody read.
 # 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
 # trust of Codex, and what keeps a host from running hooks.
-MOST_LINES = {"core": 38_060, "guards": 17_480}
+# 110 of the core keep large results as bytes, and let plain functions answer in turns; 150 of the guards search such
+# results piece by piece.
+MOST_LINES = {"core": 38_170, "guards": 17_630}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
@@ -52,10 +54,11 @@ DECIDING = """
 """.split()
 # Lines of code in these, without docstrings and comments: 1,526 for the dispatch, which isolates failures, threads
 # state, rechecks rewrites (40 of them without the whole machinery), shows outcomes to observers (15 likewise), times
-# waiting hooks (60), remembers which hooks can meet a tool and resumes for both colours of calls, and 715 for the
+# waiting hooks (60), remembers which hooks can meet a tool and resumes for both colours of calls, 8 for plain functions
+# that answer in turns, and 715 for the
 # registry on top of pluggy, which searches for installed plugins once and reads the options of its own specs, and of
 # each plugin's hooks, once.
-MOST_OF_THE_ENGINE = 2281
+MOST_OF_THE_ENGINE = 2289
 
 HOT_PATH = """
     model.values model.events model.tools model.state model.outcome model.context model.policy engine.markers
