@@ -33,7 +33,8 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # trust of Codex, and what keeps a host from running hooks.
 # 110 of the core keep large results as bytes, and let plain functions answer in turns; 150 of the guards search such
 # results piece by piece.
-MOST_LINES = {"core": 38_170, "guards": 17_630}
+# 60 of the core mark the prompts of forced rounds, and leave the places of policies to people.
+MOST_LINES = {"core": 38_230, "guards": 17_630}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
