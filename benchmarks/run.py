@@ -14,6 +14,7 @@ import in_process
 import installed
 import processes
 import resident
+import results
 from measure import fastest, table
 
 import handlers
@@ -38,6 +39,7 @@ def main() -> None:
             own, not_installed = installed.sides(runner, Path(folder))
             seconds |= fastest(own, *((1, 0.0002) if options.quick else (20, 0.01)))
             seconds |= installed.long_run(runner, Path(folder), *((300, 1) if options.quick else ())) | installed.TIMES
+            seconds |= results.large_results(runner, Path(folder, "work"), *((1000, 1) if options.quick else ()))
     with TemporaryDirectory() as folder:
         starts, not_started = processes.sides(Path(folder))
         seconds |= fastest(starts, 1 if options.quick else 40, 0.0)
@@ -48,7 +50,7 @@ def main() -> None:
         finally:
             stop()
     every_row = (
-        *(*in_process.ROWS, *runtime.ROWS, *installed.ROWS),
+        *(*in_process.ROWS, *runtime.ROWS, *installed.ROWS, *results.ROWS),
         *(*handlers.ROWS, *processes.ROWS, *resident.ROWS),
     )
     rows = [row.measured(seconds, missing | not_installed | not_started | not_resident) for row in every_row]

@@ -33,7 +33,7 @@ def refusal(arguments: "list[str]") -> int:
     """Return the exit code for no decision: where an agent is about to stop, a 2 would be read as "go on", for ever."""
     pairs = zip(["", *arguments], arguments, strict=False)
     words = [word.lower() for before, word in pairs if "--config-dir" not in (before, word.partition("=")[0])]
-    return 0 if any(word.endswith(("stop", "idle", "afteragent")) for word in words) else 2
+    return 0 if any(word.endswith(("stop", "idle", "completed", "afteragent")) for word in words) else 2
 
 
 def pytest_configure(config: object) -> None:

@@ -23,10 +23,11 @@ GOES_ON = (
     "AfterAgent AfterTool BeforeToolSelection CwdChanged DirectoryAdded ErrorOccurred FileChanged "
     "InstructionsLoaded Interrupt MessageDisplay Notification PermissionDenied PermissionRequest PostCompact "
     "PostModelRequest PostModelSwitch PostToolUse PostToolUseFailure PreCompress PreModelRequest SessionDelete "
-    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TeammateIdle UserPromptTransformed "
-    "WorktreeRemove afterAgentResponse afterAgentThought afterFileEdit afterMCPExecution afterShellExecution "
-    "afterTabFileEdit agentStop errorOccurred notification permissionRequest postToolUse postToolUseFailure "
-    "preCompact sessionEnd sessionStart stop subagentStop userPromptTransformed workspaceOpen"
+    "SessionEnd SessionStart Setup Stop StopFailure SubagentStart SubagentStop TaskCompleted TeammateIdle "
+    "TodoCompleted UserPromptTransformed WorktreeRemove afterAgentResponse afterAgentThought afterFileEdit "
+    "afterMCPExecution afterShellExecution afterTabFileEdit agentStop errorOccurred notification "
+    "permissionRequest postToolUse postToolUseFailure preCompact sessionEnd sessionStart stop subagentStop "
+    "userPromptTransformed workspaceOpen"
 )
 # How long to wait for the payload of a host that does not close its end, where the command line names no event.
 _PAYLOAD_SECONDS = 5.0
@@ -138,7 +139,7 @@ def refuse(arguments: list[str], problem: str | BaseException) -> NoReturn:
 
 def is_stop(event: str) -> bool:
     """Whether an event of this name, of whichever host, comes when an agent is about to stop, as the wire has it."""
-    return event.lower().endswith(("stop", "idle", "afteragent"))
+    return event.lower().endswith(("stop", "idle", "completed", "afteragent"))
 
 
 def _write(stream: Any, text: str) -> None:

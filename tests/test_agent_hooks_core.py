@@ -127,7 +127,9 @@ def test_the_table_of_events_that_go_on_is_that_of_the_wire():
     assert halted == {("codex", "PreCompact"), ("copilot", "UserPromptSubmit"), ("copilot", "userPromptSubmitted")}
 
 
-STOPS = "Stop SubagentStop AfterAgent agentStop subagentStop stop session.idle TeammateIdle FutureStop".split()
+STOPS = """
+    Stop SubagentStop AfterAgent agentStop subagentStop stop session.idle TeammateIdle TaskCompleted FutureStop
+""".split()
 
 
 @pytest.mark.parametrize("event", STOPS)

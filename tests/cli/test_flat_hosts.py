@@ -108,3 +108,71 @@ def test_an_event_that_no_hook_is_about_is_answered_from_the_plan(tmp_path, payl
         assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
     *_, last = command.processes()
     assert "agent_hooks.wire" not in last
+
+
+MARKED = """
+    @hookimpl
+    def user_input(ctx):
+        return HookOutcome.deny(f"forced: {ctx.stop_hook_active}")
+"""
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("agent", "stop", "prompt"), [("gemini", "AfterAgent", "BeforeAgent"), ("copilot", "Stop", "UserPromptSubmit")]
+)
+def test_a_prompt_that_is_the_reason_of_a_forced_round_is_marked_once(command, payload, agent, stop, prompt):
+    command.install(STOPPED + MARKED)
+    told = json.loads(command.answer(agent, payload(agent, stop, session_id="s")).stdout)["reason"]
+    answers = [
+        json.loads(command.answer(agent, payload(agent, prompt, session_id=session, prompt=text)).stdout)["reason"]
+        for session, text in (("s", "hello"), ("another", told), ("s", told), ("s", told))
+    ]
+    assert answers == ["forced: False", "forced: False", "forced: True", "forced: False"]
+
+
+FAILING = """
+[[hooks.before_tool_use]]
+[[hooks.before_tool_use.hooks]]
+type = "command"
+command = "exit 1"
+[[hooks.on_host_event]]
+[[hooks.on_host_event.hooks]]
+type = "command"
+command = "exit 1"
+"""
+# Where the model reads the reason: keys of the answer, or stderr.
+REASONS = {
+    "claude-code": ("PreToolUse", ("hookSpecificOutput", "permissionDecisionReason")),
+    "codex": ("PreToolUse", ("hookSpecificOutput", "permissionDecisionReason")),
+    "gemini": ("BeforeTool", ("reason",)),
+    "qwen": ("PreToolUse", ("hookSpecificOutput", "permissionDecisionReason")),
+}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("agent", REASONS)
+def test_people_are_told_the_line_of_a_hook_that_failed_and_the_model_its_file(command, payload, agent):
+    command.configure(FAILING)
+    event, keys = REASONS[agent]
+    done = command.answer(agent, payload(agent, event))
+    place = f"{command.config / 'agent-hooks.toml'}:3"
+    reason = done.json
+    for key in keys:
+        reason = reason[key]
+    assert f"deny by {place}" in done.json["systemMessage"]
+    assert "The hook agent-hooks.toml failed" in reason
+    read = [reason, done.stderr] if agent in ("codex", "qwen") else [reason]
+    assert not any(str(command.config) in text for text in read)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(("agent", "event"), [("claude-code", "TaskCompleted"), ("qwen", "TodoCompleted")])
+def test_a_hook_that_fails_does_not_keep_a_task_open_and_one_that_denies_does(command, payload, agent, event):
+    command.configure(FAILING)
+    done = command.answer(agent, payload(agent, f"documented/{event}"))
+    assert done.exit_code == 0
+    assert "so this goes on although a hook refused it" in done.json["systemMessage"]
+    command.configure(FAILING.replace("exit 1", "echo the tests are red >&2; exit 2"))
+    done = command.answer(agent, payload(agent, f"documented/{event}"))
+    assert (done.exit_code, done.stderr) == (2, "the tests are red")

@@ -74,7 +74,8 @@ def test_an_ask_is_put_by_claude_code_and_refused_for_codex_unless_codex_shall_d
     """)
     claude = command.answer("claude-code", payload("claude-code", "PreToolUse"))
     assert claude.specific["permissionDecision"] == "ask"
-    assert (claude.specific["permissionDecisionReason"], claude.exit_code) == ("This needs approval. really?", 0)
+    assert claude.specific["permissionDecisionReason"].startswith("This needs approval. really? Where nobody can")
+    assert claude.exit_code == 0
     asked = payload("codex", "PreToolUse", permission_mode="default")
     refused = command.answer("codex", asked)
     assert refused.denies
@@ -647,7 +648,7 @@ def test_what_cannot_be_honoured_denies_until_the_user_lives_with_it(command, pa
     command.trust(project.write({"agent-hooks.toml": toml("", handler='type = "nope"', matcher="Bash")}))
     done = command.answer("claude-code", at(payload, project))
     assert done.denies
-    assert done.json["systemMessage"] == f"agent_hooks: deny by {project.at('agent-hooks.toml')}:3."
+    assert done.json["systemMessage"].startswith(f"agent_hooks: deny by {project.at('agent-hooks.toml')}:3.")
     name = done.stderr.partition("add '")[2].partition("'")[0]
     assert f"add '{name}' to `ignore` in your own agent-hooks.toml" in done.stderr
     command.configure(f"ignore = [{json.dumps(name)}]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import json
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from agent_hooks import AgentState, HookContext, HookOutcome
 from agent_hooks.errors import StopRunError, TrustError
+from agent_hooks.model.snapshot import Snapshot
 from agent_hooks.model.state import Message
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.runtime.agent import AgentRuntime
@@ -186,6 +188,35 @@ def test_a_result_that_is_no_text_becomes_json(result, text):
     state = Trial(call("work"), "done", tools=[work]).run()
     assert results(state)[0] in (text, f'"{text}"')
     assert state.status == "completed"
+
+
+class Counting(dict[str, Any]):
+    walks = 0
+
+    def items(self) -> Any:
+        type(self).walks += 1
+        return super().items()
+
+    keys = values = __iter__ = None  # type: ignore[assignment]  # no other way through it
+
+
+def test_a_result_is_walked_once_before_the_next_request():
+    work = tool(lambda: Counting(a=[1]), name="work", description="", kind="read")
+    state = trial_of(False, [call("work")], "done", tools=[work]).run()
+    assert (Counting.walks, results(state)) == (1, ['{"a":[1]}'])
+
+
+def test_a_large_result_is_opened_for_the_hooks_that_read_it_only(monkeypatch):
+    rows = [{"id": number, "pair": (number, None)} for number in range(10_000)]
+    opened: list[Snapshot] = []
+    whole = Snapshot.whole
+    monkeypatch.setattr(Snapshot, "whole", lambda self: opened.append(self) or whole(self))
+    work = tool(lambda: rows, name="work", description="", kind="read")
+    state = trial_of(False, [call("work")], "done", tools=[work]).run()
+    assert [json.loads(text) for text in results(state)] == [json.loads(json.dumps(rows))]
+    assert opened == []
+    assert executions(state)[0].result == rows
+    assert len(opened) == 1
 
 
 def test_context_of_all_the_hooks_of_a_call_follows_its_result_in_order(parallel):

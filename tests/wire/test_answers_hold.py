@@ -298,6 +298,10 @@ REFUSABLE = {
 }
 
 
+# There a refusal is another round of work, so a failure is none.
+TASK_ENDS = {"TaskCompleted", "TodoCompleted"}
+
+
 def refusable(host: str) -> set[str]:
     """The events that ``host`` can refuse."""
     return REFUSABLE - ({"PreCompact"} if host == "qwen" else set())
@@ -309,7 +313,7 @@ def test_no_answer_is_dismissed_and_a_refusal_holds_wherever_the_host_can_refuse
     host, ctx = where
     done = effect(host, ctx.host_event, HOSTS[host].write(outcome, ctx, notes=said, ask=ask))
     if ctx.host_event in refusable(host) and outcome.decision in BLOCKING:
-        assert done.happens == "no"
+        assert done.happens == ("yes" if outcome.failed and ctx.host_event in TASK_ENDS else "no")
 
 
 @many
@@ -319,7 +323,7 @@ def test_a_failure_refuses_what_can_be_refused_and_never_keeps_an_agent_from_sto
     answer = HOSTS[host].failure(ctx.host_event, reason)
     done = effect(host, ctx.host_event, answer)
     left_alone = "asked" if ctx.host_event == "PermissionRequest" else "yes"
-    refused = ctx.host_event in refusable(host) - {"PostToolUse", "AfterTool"}  # which have happened
+    refused = ctx.host_event in refusable(host) - {"PostToolUse", "AfterTool"} - TASK_ENDS  # the former have happened
     assert done.happens == ("no" if refused else left_alone)
     assert answer.stderr.strip() or done.told.strip()
 

@@ -11,6 +11,7 @@ from agent_hooks.handlers.payload import payload_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.wire.claude_code import HOST as CLAUDE_CODE
+from agent_hooks.wire.host import UNLESS_ASKED
 from wire.golden_files import payloads
 
 RECORDED = payloads("claude-code")
@@ -29,7 +30,8 @@ def test_a_question_about_new_arguments_names_them_where_nobody_can_be_asked():
     ctx = CLAUDE_CODE.read(RECORDED["PreToolUse.json"])
     asked = specific(CLAUDE_CODE.write(HookOutcome.update(tool_args={"command": "echo safe"}), ctx))
     assert asked["permissionDecisionReason"] == (
-        'This needs approval. A hook changed the arguments. The new arguments: {"command": "echo safe"}'
+        f"This needs approval. A hook changed the arguments. {UNLESS_ASKED} "
+        'The new arguments: {"command": "echo safe"}'
     )
 
 
@@ -41,7 +43,7 @@ def test_it_asks_in_every_permission_mode(file):
     assert specific(CLAUDE_CODE.write(HookOutcome.ask("sure?"), ctx)) == {
         "hookEventName": "PreToolUse",
         "permissionDecision": "ask",
-        "permissionDecisionReason": "This needs approval. sure?",
+        "permissionDecisionReason": f"This needs approval. sure? {UNLESS_ASKED}",
     }
 
 

@@ -14,7 +14,7 @@ from agent_hooks.system import folders, stamps
 from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
 
-from .host_hooks import add_host_hooks, capped, unseen
+from .host_hooks import add_host_hooks, capped, is_forced, mark_round, unseen
 from .quick import shape_of, use_site
 from .time_limits import TimeLimits
 
@@ -81,6 +81,8 @@ def ask_hooks(event: Event, send: Callable[[Answer], None], marks: Marks) -> Non
                 answer = written(event, ctx, outcome, manager)
                 send(answer)
 
+        if host.rounds_have_prompts and ctx.event is HookEvent.USER_INPUT and manager.hooks().listens(ctx.event):
+            ctx = ctx.replace(stop_hook_active=is_forced(ctx))
         limits.apply(manager, ctx.event)
         ask = asks_host(event)
         add_host_hooks(manager, host, ctx, ask)
@@ -244,8 +246,24 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
         notes = (*unseen(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
     if outcome.origin and not (outcome.hook or "").startswith("agent_hooks."):
         # The model gets the reason, and people must find the rule.
-        notes = (f"agent_hooks: {outcome.decision} by {outcome.origin}.", *notes)
+        place = f"agent_hooks: {outcome.decision} by {outcome.origin}."
+        if host.shows_notes(ctx) and (reason := without_place(outcome.reason, outcome.origin)) != outcome.reason:
+            place, outcome = f"{place} {outcome.reason}", outcome.replace(reason=reason)
+        notes = (place, *notes)
     notes = (*notes, *(f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]))
     if (more := len(outcome.findings) - _MAX_FINDINGS) > 0:
         notes = (*notes, f"agent_hooks: and {more} more findings.")
-    return host.write(outcome, ctx, notes=notes, ask=event.on_ask)
+    answer = host.write(outcome, ctx, notes=notes, ask=event.on_ask)
+    if host.rounds_have_prompts and host.goes_on(outcome, ctx):
+        mark_round(answer, ctx)
+    return answer
+
+
+def without_place(reason: str, origin: str) -> str:
+    """Return ``reason`` with the name of the file alone in the place of ``origin``, which is ``file:line``: where a
+    policy is written is for people.
+    """
+    path, _, line = origin.rpartition(":")
+    path = path if line.isdigit() else origin
+    name = os.path.basename(path)
+    return reason.replace(origin, name).replace(path, name)

@@ -12,6 +12,8 @@ from agent_hooks.engine.plan import Hook
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.system.digests import sha256_hex
+from agent_hooks.system.quick_json import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from agent_hooks.engine.hooks import Ask, Hooks
     from agent_hooks.engine.registry import HookRegistry
     from agent_hooks.model.context import HookContext
+    from agent_hooks.wire import Answer
     from agent_hooks.wire.host import Host
 
 
@@ -126,6 +129,36 @@ def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutc
     kept = {name: value for name, value in outcome._fields.items() if name not in ("decision", "reason", "hook")}
     note = f"agent_hooks: the agent may stop although {outcome.hook} wants it to go on, because {why}"
     return HookOutcome._of(kept), (f"{note.removesuffix('.')}. It said: {outcome.reason}",)
+
+
+def mark_round(answer: Answer, ctx: HookContext) -> None:
+    """Remember the reason by which the agent goes on: at some hosts it comes back as a prompt."""
+    try:
+        from agent_hooks.system.store import Store
+
+        store = Store()
+        store.reset(_rounds_of(ctx))
+        store.increment(_rounds_of(ctx), sha256_hex(loads(answer.stdout)["reason"].encode()))
+    except (AgentHooksError, ImportError, ValueError, LookupError, TypeError, AttributeError):
+        return  # then the prompt is one of a person
+
+
+def is_forced(ctx: HookContext) -> bool:
+    """Whether the prompt of ``ctx`` is the reason of the last forced round, and nobody's own. It is so once."""
+    try:
+        from agent_hooks.system.store import Store
+
+        store = Store()
+        found = store.read(_rounds_of(ctx), sha256_hex(str(ctx.prompt).encode("utf-8", "surrogatepass"))) > 0
+        if found:
+            store.reset(_rounds_of(ctx))
+    except (AgentHooksError, ImportError):
+        return False
+    return found
+
+
+def _rounds_of(ctx: HookContext) -> str:
+    return f"forced prompt|{ctx.host}|{ctx.session_id}"
 
 
 def unseen(notes: Sequence[str], ctx: HookContext, *, is_shown: bool) -> tuple[str, ...]:

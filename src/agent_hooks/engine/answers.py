@@ -68,12 +68,12 @@ class Answers:
     def about_this_subject(self, hook: Hook) -> HookOutcome | None:
         """Return the hook's answer about exactly the current subject, or None."""
         earlier = self._answered.get(hook)
-        return earlier[1] if earlier is not None and same(earlier[0], self.ctx.subject) else None
+        return earlier[1] if earlier is not None and same(earlier[0], self.ctx.held_subject) else None
 
     @property
     def has_new_subject(self) -> bool:
         """Whether hooks have changed the subject so far."""
-        return not same(self.ctx.subject, self.start.subject)
+        return not same(self.ctx.held_subject, self.start.held_subject)
 
     def context_for(self, hook: Hook) -> HookContext:
         """Return the context for the hook, with ``rechecking`` set if it was called about this operation before."""
@@ -106,14 +106,14 @@ class Answers:
         if answer is not None:
             outcome = self.what_counts(hook, ctx, self.read(hook, ctx, answer), matched)
             if outcome is not PROCEED:
-                before = self.ctx.subject
+                before = self.ctx.held_subject
                 self.ctx = fold(self.ctx, hook.name, outcome, self.policy.context_separator)
-                if self.ctx.subject is not before and outcome._fields.keys() & SUBJECTS:
+                if self.ctx.held_subject is not before and outcome._fields.keys() & SUBJECTS:
                     self.changed_by.append(hook)
                 elif outcome.decision is Decision.SUSPEND:
                     self.suspended_by = hook
         if self.event.subject is not None:
-            self._answered[hook] = (self.ctx.subject, outcome)
+            self._answered[hook] = (self.ctx.held_subject, outcome)
         return outcome
 
     def read(self, hook: Hook, ctx: HookContext, answer: Any) -> HookOutcome:
@@ -167,7 +167,7 @@ class Answers:
         dropped = (brought & SUBJECTS) - {subject}
         for name in sorted(dropped):
             self.contract(hook, name, is_kept=False)
-        brings_new = subject in brought and not same(outcome._fields[subject], ctx.subject)
+        brings_new = subject in brought and not same(outcome._fields[subject], ctx.held_subject)
         if outcome.ends_chain:
             if brings_new and outcome.decision in _LOOSENING:
                 raise InvalidOutcomeError(
@@ -207,7 +207,7 @@ class Answers:
     def refuse_new_subject(self, hook: Hook, outcome: HookOutcome) -> None:
         """Raise ``InvalidOutcomeError`` if a wrapper brings a new subject: dropped, the original would go ahead."""
         subject = self.event.subject
-        if subject in outcome._fields and not same(outcome._fields[subject], self.ctx.subject):
+        if subject in outcome._fields and not same(outcome._fields[subject], self.ctx.held_subject):
             raise InvalidOutcomeError(f"the wrapper {hook.name} returned a new {subject}; it may only be stricter.")
 
     def without_forbidden_loosening(self, hook: Hook, outcome: HookOutcome, matched: Any) -> HookOutcome:
@@ -245,7 +245,7 @@ class Answers:
         else:
             self.tell_failed(hook, error, "asks" if outcome.decision is Decision.ASK else "blocks")
         if self.event.subject is not None:
-            self._answered[hook] = (self.ctx.subject, outcome)
+            self._answered[hook] = (self.ctx.held_subject, outcome)
         return outcome
 
     def what_failing_means(self, hook: Hook, error: BaseException) -> HookOutcome:
@@ -296,7 +296,7 @@ class Answers:
         if "deny" in self.event.decisions:
             return self.concluded(self.changed_by[-1], HookOutcome(decision=Decision.DENY, reason=reason, failed=True))
         self.note(self.changed_by[-1], "failure", reason)
-        self.ctx = self.ctx.with_subject(self.start.subject)
+        self.ctx = self.ctx.with_subject(self.start.held_subject)
         return self.concluded(None, PROCEED)
 
     # -- conclusions -------------------------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ def conclude(hook: Hook | None, outcome: HookOutcome, start: HookContext, ctx: H
     if holder in new and new[holder] is not old.get(holder):
         # A stop does not undo a result that exists already: it is passed on as the hooks have left it so far.
         is_kept = not outcome.decision.is_blocking or (outcome.decision is Decision.STOP and subject in PRODUCED)
-        if is_kept and not same(now := ctx.subject, start.subject):
+        if is_kept and not same(now := ctx.held_subject, start.held_subject):
             fields[subject] = now
     for name in _GATHERED:
         if name in new and new[name] is not old.get(name):

@@ -221,7 +221,8 @@ async def in_thread(call: Callable[[HookContext], Any], ctx: HookContext, timeou
 
     def work() -> None:
         try:
-            answer.append((variables.run(call, ctx), None))
+            given = variables.run(call, ctx)
+            answer.append((variables.run(given.at_once) if type(given) is InTurns else given, None))
         except BaseException as error:
             answer.append((None, error))
         try:
@@ -288,10 +289,34 @@ def describe_failure(hook: Hook, error: BaseException, *, with_advice: bool = Fa
     return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"
 
 
+class InTurns:
+    """The answer of a plain function with much to do: a generator that yields where other tasks may have their turn,
+    which they have in an event loop, and that returns the answer.
+    """
+
+    __slots__ = ("_work",)
+
+    def __init__(self, work: Generator[None, None, Any]) -> None:
+        self._work = work
+
+    def at_once(self) -> Any:
+        """Return the answer."""
+        while True:
+            try:
+                next(self._work)
+            except StopIteration as done:
+                return done.value
+
+    def __await__(self) -> Generator[None, None, Any]:
+        return (yield from self._work) if in_event_loop() else self.at_once()
+
+
 async def awaited(hook: Hook, answer: Any, *, sync: bool) -> Any:
     """Return the answer of ``hook``, where its call only promised it."""
     if not hasattr(answer, "__await__"):
         return answer
+    if sync and type(answer) is InTurns:
+        return answer.at_once()
     coroutine = answer if hasattr(answer, "send") else awaiting(answer)
     return await complete(coroutine, hook.timeout, sync=sync)
 

@@ -63,7 +63,7 @@ class Handover:
         self.answered: dict[Hook, Any] = {}
         if hook is None and not rewrites:  # nothing is asked again
             return
-        subject, passed = start.subject, frozenset(unmet)
+        subject, passed = start.held_subject, frozenset(unmet)
         for other, _, _ in rows:
             if other is hook:
                 break
@@ -354,7 +354,7 @@ class Dispatch:
     def given_answer(self, hook: Hook) -> HookOutcome | None:
         """Return the answer that was given in this hook's stead about exactly the current subject, None without one."""
         for given in self.given:
-            if given.key == hook.key and given.holds_for(self.answers.ctx.subject):
+            if given.key == hook.key and given.holds_for(self.answers.ctx.held_subject):
                 self._heard.add(given)
                 return given.answer
         return None
@@ -364,7 +364,8 @@ class Dispatch:
         left: Outcomes = []
         refusal = None
         for hook, asked in self.answers.asks:
-            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(self.answers.ctx.subject)]
+            subject = self.answers.ctx.held_subject
+            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(subject)]
             self._heard.update(held)
             refusal = next((each.answer for each in held if each.answer.blocks), refusal)
             if not held:
@@ -377,7 +378,7 @@ class Dispatch:
 
         answers, hook = self.answers, self.answers.suspended_by
         key = hook.key if hook else ("", "")
-        return Suspension(answers.start, self.view, key, answers.ctx.subject, self.given, answers.called_keys)
+        return Suspension(answers.start, self.view, key, answers.ctx.held_subject, self.given, answers.called_keys)
 
     # -- the framework's own observers -------------------------------------------------------------------------------
 

@@ -47,7 +47,7 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
                 if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
                     old, ctx = ctx._fields, fold(ctx, hook.name, answer, chain.separator)
                     if chain.subject in answer._fields and ctx._fields.get(chain.holder) is not old.get(chain.holder):
-                        rewrites += ((hook, ctx.subject),)
+                        rewrites += ((hook, ctx.held_subject),)
                     continue
                 lane = Handover(start, ctx, rows, unmet, rewrites, hook).stop_at(hook, match is None or matched, answer)
                 break
@@ -102,7 +102,7 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks, shared: list[
                 if type(answer) is HookOutcome and hook.additions.issuperset(answer._fields):
                     old, ctx = ctx._fields, fold(ctx, hook.name, answer, chain.separator)
                     if chain.subject in answer._fields and ctx._fields.get(chain.holder) is not old.get(chain.holder):
-                        rewrites += ((hook, ctx.subject),)
+                        rewrites += ((hook, ctx.held_subject),)
                     continue
                 lane = Handover(start, ctx, rows, unmet, rewrites, hook).stop_at(hook, match is None or matched, answer)
                 break
@@ -155,7 +155,7 @@ async def look(chain: Chain, start: HookContext, view: Hooks, ctx: HookContext, 
 async def recheck(lane: Handover, *, sync: bool) -> Handover:
     """Ask the hooks that have not answered about exactly this subject, up to the first that has an opinion."""
     ctx, answered = lane.ctx, lane.answered
-    subject, again = ctx.subject, ctx._with(rechecking=True)
+    subject, again = ctx.held_subject, ctx._with(rechecking=True)
     lane.walk, lane.changed_by = 2, []
     hook = None
     try:

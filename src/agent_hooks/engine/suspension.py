@@ -73,7 +73,7 @@ class Suspension:
 
     def is_about(self, ctx: HookContext) -> bool:
         """Whether ``ctx`` is the operation that was suspended, before any hook was asked."""
-        return _place(ctx) == _place(self.start) and is_exactly(ctx.subject, self.start.subject)
+        return _place(ctx) == _place(self.start) and is_exactly(ctx.held_subject, self.start.held_subject)
 
     def answered(self, answer: HookOutcome) -> tuple[Given, ...]:
         """Return all answers given to the operation, ``answer`` the last of them."""

@@ -10,7 +10,7 @@ from .events import HookEvent
 from .outcome import SUBJECTS, HookOutcome
 from .state import AgentState, Message, Step, StopSignal
 from .tool_call import ErrorInfo, ToolCall, ToolExecution
-from .values import FrozenDict, Value, freeze, frozen_fields, plain
+from .values import HELD, FrozenDict, Value, freeze, frozen_fields, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class HookContext(Value):
     # Not serialised.
     runtime: Any = None
 
+    _held = frozenset({"result"})
     _decode: ClassVar[dict[str, Any]] = {
         "event": HookEvent.parse,
         "state": AgentState.from_dict,
@@ -171,6 +172,12 @@ class HookContext(Value):
     @property
     def subject(self) -> Any:
         """The subject of the event, which gates judge; None without one."""
+        subject = self.held_subject
+        return subject.whole() if type(subject) in HELD else subject
+
+    @property
+    def held_subject(self) -> Any:
+        """The subject, to be compared and passed on, which does not open a large one."""
         fields = self._fields
         name = fields["event"].subject
         if name == "tool_args":
@@ -347,7 +354,7 @@ class HookContext(Value):
             state=state,
             tool_call=execution.call,
             tool_execution=execution,
-            result=execution.result,
+            result=execution._fields.get("result"),
             was_blocked=execution.was_blocked,
             **fields,
         )

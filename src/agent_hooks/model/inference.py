@@ -30,4 +30,4 @@ class ModelRequest(Value):
         "tools": lambda items: tuple(freeze(item) for item in items),
         "settings": freeze,
     }
-    _growing = frozenset({"messages"})
+    _held = frozenset({"messages"})

@@ -320,7 +320,7 @@ class AgentState(Value):
         "errors": _each(ErrorInfo),
         "suspended": Suspended.from_dict,
     }
-    _growing = frozenset({"messages", "steps"})
+    _held = frozenset({"messages", "steps"})
 
     @property
     def step_count(self) -> int:

@@ -164,6 +164,7 @@ class ToolExecution(Value):
     context: str = ""
     duration: float = 0.0
 
+    _held = frozenset({"result"})
     _decode: ClassVar[dict[str, Any]] = {"call": ToolCall.from_dict, "error": ErrorInfo.from_dict}
 
     @classmethod

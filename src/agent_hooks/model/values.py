@@ -39,18 +39,18 @@ else:
 new_value = object.__new__
 
 
-def _field(name: str, owner: str, default: object, *, may_grow: bool) -> property:
+def _field(name: str, owner: str, default: object, *, is_held: bool) -> property:
     def read(self: Value) -> object:
         return self._fields.get(name, default)
 
     def read_whole(self: Value) -> object:
         value = self._fields.get(name, default)
-        return value.whole() if type(value) is Growing else value
+        return value.whole() if type(value) in HELD else value
 
     def refuse(_self: Value, _value: object) -> NoReturn:
         raise ReadOnlyError(f"{owner}.{name} is read-only; use .replace({name}=...) and return the copy.")
 
-    return property(read_whole if may_grow else read, refuse)
+    return property(read_whole if is_held else read, refuse)
 
 
 # Types whose instances need no freezing: atoms, and every value and name.
@@ -80,8 +80,8 @@ class Value(metaclass=_Slotted):
     _required: ClassVar[frozenset[str]] = frozenset()
     _defaults: ClassVar[dict[str, Any]] = {}
     _decode: ClassVar[dict[str, Callable[[Any], Any]]] = {}
-    # The fields whose tuple may be kept as a ``Growing``; who reads them is given the tuple.
-    _growing: ClassVar[frozenset[str]] = frozenset()
+    # The fields that may be kept as one of ``HELD``; who reads them is given the whole.
+    _held: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
         names = [name for name in cls.__annotations__ if not name.startswith("_")]
@@ -90,7 +90,7 @@ class Value(metaclass=_Slotted):
         cls._known = cls._known | frozenset(names)
         cls._required = (cls._required | frozenset(names)) - cls._defaults.keys()
         for name in names:
-            setattr(cls, name, _field(name, cls.__name__, defaults.get(name), may_grow=name in cls._growing))
+            setattr(cls, name, _field(name, cls.__name__, defaults.get(name), is_held=name in cls._held))
 
     def __init__(self, *positional: object, **fields: Any) -> None:
         if positional:
@@ -157,7 +157,7 @@ class Value(metaclass=_Slotted):
     __hash__ = None  # type: ignore[assignment]  # values may hold dicts
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{name}={_shown(value)}" for name, value in self._fields.items())
+        inside = ", ".join(f"{name}={shown(value)}" for name, value in self._fields.items())
         return f"{type(self).__name__}({inside})"
 
 
@@ -166,7 +166,7 @@ _MOST_CHARACTERS = 1000
 _MOST_ITEMS = 20
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     """Return the representation of a field, shortened: asyncio asks for that of a task's result at each start."""
     value = value.whole() if type(value) is Growing else value
     kind, brackets = type(value), "()"
@@ -175,10 +175,10 @@ def _shown(value: Any) -> str:
         return repr(value) if rest <= 0 else f"{value[:_MOST_CHARACTERS]!r}... ({rest} more characters)"
     if isinstance(value, dict):
         brackets, keys = "{}", list(value)[:_MOST_ITEMS]
-        parts = [f"{key!r}: {_shown(value[key])}" for key in keys]
+        parts = [f"{key!r}: {shown(value[key])}" for key in keys]
     elif kind is tuple or isinstance(value, list):
         brackets = "()" if kind is tuple else "[]"
-        parts = [*map(_shown, value[:_MOST_ITEMS])]
+        parts = [*map(shown, value[:_MOST_ITEMS])]
     else:
         return repr(value)
     if len(value) > _MOST_ITEMS:
@@ -255,6 +255,8 @@ class Growing:
             self._whole: tuple[Any, ...] = tuple(self._items[: self._length])
             return self._whole
 
+    copy = whole
+
     def last(self) -> Any:
         """Return the last item."""
         return self._items[self._length - 1]
@@ -274,6 +276,8 @@ class Growing:
 _ADDING = allocate_lock()
 # They are made by freeze alone, so nothing in them is left to be frozen. What is added to a conversation are values.
 _UNCHANGEABLE |= {FrozenDict, FrozenList, Growing}
+# The types of what stands for a value, which its ``whole()`` is: nothing in them is left to be frozen either.
+HELD: set[type] = {Growing}
 
 
 def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
@@ -328,7 +332,8 @@ def thaw(value: Any) -> Any:
 
 def plain(value: Any) -> Any:
     """Return ``value`` in JSON types; whatever has no JSON form becomes a string."""
-    if value is None or isinstance(value, bool):
+    kind = type(value)
+    if kind is str or kind is int or value is None or kind is bool:  # results may have millions
         return value
     if isinstance(value, str):
         return str(value)
@@ -342,8 +347,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(value[key]) for key in value.keys()}  # noqa: SIM118 - a mapping need not be iterable
     if isinstance(value, (list, tuple, set, frozenset)):
         return [plain(item) for item in value]
-    if type(value) is Growing:
-        return plain(value.whole())
+    if kind in HELD:
+        return plain(value.copy())
     if isinstance(value, BaseException):
         return {"type": type(value).__name__, "message": written(value)}
     return written(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
+from agent_hooks.model.snapshot import Snapshot, as_json
 from agent_hooks.model.state import Message
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.values import FrozenDict, written
@@ -78,7 +79,7 @@ def text_of(execution: ToolExecution) -> str:
     if execution.was_blocked:
         text = DENIED + execution.reason
     elif error is None:
-        text = as_text(execution.result)
+        text = as_text(execution._fields.get("result"))
     elif error.type == WITHHELD_TYPE:
         text = WITHHELD + execution.reason
     else:
@@ -98,9 +99,4 @@ def as_text(result: Any) -> str:
         return result
     if result is None:
         return ""
-    from pydantic_core import to_json
-
-    try:
-        return to_json(result, fallback=written).decode()
-    except (ValueError, RecursionError):  # a reference to itself, or nested too deep
-        return written(result)
+    return result.text if type(result) is Snapshot else as_json(result)

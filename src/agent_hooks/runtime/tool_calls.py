@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.calling import is_failure
+from agent_hooks.engine.calling import InTurns, is_failure
 from agent_hooks.errors import RunError, StopRunError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, Decision
+from agent_hooks.model.snapshot import read_only
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
-from agent_hooks.model.values import freeze
 from agent_hooks.system.by_hand import marked_as_agent
 
 from .current import Caller, StartedAgents, acting_as
@@ -193,8 +193,11 @@ class ToolCalls:
                     raise one.agents.first_wait
                 if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
                     raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
-                fields = {"call": call, "result": freeze(result), "duration": perf_counter() - started}
-                return ToolExecution._of(fields), None
+                duration = perf_counter() - started
+                result = read_only(result)
+                if hasattr(type(result), "__next__"):
+                    result = await InTurns(result)
+                return ToolExecution._of({"call": call, "result": result, "duration": duration}), None
             except BaseException as error:
                 if one.agents.first_wait is not None and _is_wait_or_failure(error):
                     return ToolExecution(call=call), one.agents.first_wait
@@ -217,7 +220,8 @@ class ToolCalls:
             if outcome.error_text is not None:
                 execution = execution.replace(error=execution.error.replace(message=outcome.error_text))
             execution = _with_context(execution, after=outcome.context)
-        outcome = await self._ask(HookEvent.AFTER_TOOL_USE, execution, result=execution.result, error=execution.error)
+        result = execution._fields.get("result")
+        outcome = await self._ask(HookEvent.AFTER_TOOL_USE, execution, result=result, error=execution.error)
         is_refused = outcome.decision is Decision.RETRY
         if (again or is_refused) and one.made <= self.retries and not self.is_stopped:
             one.agents, one.is_answered = StartedAgents(), False

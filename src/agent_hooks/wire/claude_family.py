@@ -46,7 +46,9 @@ class ClaudeFamily(Host):
             self.tell(reply, body)
         stdout = encode(self.assembled(reply, body, specific))
         if reply.refuses and self.exits_with_2(reply):
-            shown = "" if self.model_reads_stderr else joined(reply.message, reply.aside)
+            # Without a reason on stdout, the model reads stderr: what people are told on stdout is not repeated there.
+            is_read = self.model_reads_stderr or (reply.row.refuse == "exit" and bool(reply.message))
+            shown = "" if is_read else joined(reply.message, reply.aside)
             return Answer(stdout=stdout, stderr=tidy(joined(reply.reason, reply.context, shown)), exit_code=2)
         return Answer(stdout=stdout, stderr=tidy(reply.aside))
 

@@ -56,6 +56,7 @@ class Copilot(ClaudeFamily):
     default_subagent = "general-purpose"
     runs_claude_settings = True
     asks_about_changes = False
+    rounds_have_prompts = True
     people_read_stderr = True
     spellings = {  # noqa: RUF012 - a table
         "hookName": "hook_event_name",

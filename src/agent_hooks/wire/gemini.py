@@ -53,6 +53,7 @@ class Gemini(ClaudeFamily):
     """Gemini CLI. A refusal is ``decision: deny``, new arguments are ``tool_input``."""
 
     context_with_refusals = False
+    rounds_have_prompts = True
     spellings: ClassVar = {"prompt_response": "last_assistant_message"}
 
     def event_of(self, name: str, payload: Mapping[str, Any]) -> str:

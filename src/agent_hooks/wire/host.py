@@ -14,7 +14,7 @@ from agent_hooks.model.tools import texts_in
 from .answer import Answer, as_text, joined, tidy, trimmed, without_controls
 from .reading import WHERE, Reader
 from .reply import Reply
-from .tables import SUBAGENT_KEYS, TASK_KEYS
+from .tables import SUBAGENT_KEYS, TASK_KEYS, is_stop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ ARGUMENTS_CHANGED = "A hook changed the arguments."
 NEEDS_APPROVAL = "This needs approval."
 # Where nobody can be asked, the model has to know how to go on.
 ASK = "Go on without it, or say in your answer what a person has to approve."
+UNLESS_ASKED = f"Where nobody can be asked: {ASK[0].lower()}{ASK[1:]}"
 WAIT = "Go on with something else, or say in your answer what it waits for."
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
@@ -48,6 +49,8 @@ class Host(Reader):
     people_read_stderr = False
     # Whether the question whether a call may run can show new arguments, which then are those that run.
     asks_about_changes = True
+    # Whether a forced round begins with a prompt event, whose prompt is the reason of the refusal.
+    rounds_have_prompts = False
     # Events that report again a call that another event reports: `install` does not wire them.
     repeats: frozenset[str] = frozenset()
     # Whether the host delivers context beside a refusal.
@@ -102,7 +105,8 @@ class Host(Reader):
         stops = decision is Decision.STOP
 
         refusal = self._refusal(outcome, ctx, row, ask)
-        if refusal and row.refuse:
+        is_another_round = outcome.failed and is_stop(name)
+        if refusal and row.refuse and not is_another_round:
             result = ctx.result if ctx.event == "after_tool_use" and "result" in row.takes else None
             return self._refused(name, row, refusal, stops=stops, context=context, said=said, result=result)
 
@@ -110,7 +114,8 @@ class Host(Reader):
         if stops and "stop" in row.takes:
             reply.stops = _reason(outcome)
         elif refusal:
-            said.append(f"{self.title} cannot refuse {name}, so this goes on although a hook refused it: {refusal}")
+            why = "would read a refusal as another round" if is_another_round else f"cannot refuse {name}"
+            said.append(f"{self.title} {why}, so this goes on although a hook refused it: {refusal}")
             context = joined(context, refusal if "context" in row.takes else "")
         elif row.refuse == "go_on" and (outcome.blocks or decision is Decision.FORCE_CONTINUE):
             said.append(_reason(outcome))
@@ -135,12 +140,13 @@ class Host(Reader):
         """Return the answer where there is no outcome: the payload could not be read, or something broke.
 
         ``event`` is the host's name of the event, None if it is not known. Events that a failed gate refuses are
-        refused, where the host can. So a stop is not, because the agent would go on for ever, nor a permission request,
-        because the host then asks the user, nor the result of a finished operation.
+        refused, where the host can. So the end of a turn or a task is not, because the agent would go on for ever,
+        nor a permission request, because the host then asks the user, nor the result of a finished operation.
         """
         row = self.row(event or "")
         reason = tidy(without_controls(reason).strip()) or "agent-hooks failed without saying why."
-        if row.refuse in ("", "go_on") or HookEvent.parse(row.event).closed not in ("deny", "stop"):
+        is_left_open = row.refuse in ("", "go_on") or is_stop(event or "")
+        if is_left_open or HookEvent.parse(row.event).closed not in ("deny", "stop"):
             return Answer(stderr=reason)
         return self._refused(event or "", row, reason)
 
@@ -279,7 +285,7 @@ def _permit(reply: Reply, outcome: HookOutcome, *, may_ask: bool) -> None:
     reply.reason = outcome.reason.strip() or (ARGUMENTS_CHANGED if args is not None else "")
     if reply.verdict == "ask":  # where nobody can be asked, the model is told
         new = "" if args is None else f"The new arguments: {as_text(args)}"
-        reply.reason = _sentences(NEEDS_APPROVAL, reply.reason, new)
+        reply.reason = _sentences(NEEDS_APPROVAL, reply.reason, UNLESS_ASKED, new)
 
 
 def _reason(outcome: HookOutcome) -> str:

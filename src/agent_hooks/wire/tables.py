@@ -58,8 +58,8 @@ def unknown(event: str) -> Row:
 
 
 def is_stop(event: str) -> bool:
-    """Whether an event of this name, of whichever host, comes when an agent is about to stop."""
-    return event.lower().endswith(("stop", "idle", "afteragent"))
+    """Whether an event of this name, of whichever host, comes when an agent is about to stop or to end a task."""
+    return event.lower().endswith(("stop", "idle", "completed", "afteragent"))
 
 
 # The arguments with the subagent's name and its task.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 import pytest
@@ -11,8 +12,10 @@ from made_secrets import HEX, SECRETS, made
 from making import about
 
 from agent_hooks import HookContext, HookManager, RegistrationError, ToolCall, ToolExecution
-from agent_hooks.model.values import freeze
-from agent_hooks_guards.guards.secret_scan import find, redacted
+from agent_hooks.engine.calling import InTurns
+from agent_hooks.model.snapshot import Snapshot, read_only
+from agent_hooks.model.values import FrozenDict, freeze
+from agent_hooks_guards.guards.secret_scan import PIECE, find, redacted
 from agent_hooks_guards.guards.secrets import SecretsGuard
 
 TOKEN = SECRETS[2][1]
@@ -355,6 +358,66 @@ def test_the_text_of_an_error_is_redacted():
 def test_a_large_result_is_redacted_to_its_end():
     outcome = after("line of text\n" * 100_000 + TOKEN)
     assert outcome.result.endswith("\n[redacted: github-token]")
+
+
+@pytest.mark.parametrize("offset", range(-42, 3, 4))
+def test_a_secret_across_two_pieces_of_a_long_text_is_found_once(offset):
+    text = f"{'line of text ' * PIECE}"[: PIECE + offset - 1] + f" {TOKEN} " + "more text\n" * PIECE
+    outcome = after(text)
+    assert outcome.result == text.replace(TOKEN, "[redacted: github-token]")
+
+
+def rows(odd):
+    return [{"id": str(number), "url": f"https://example.org/pages/{number}", "odd": odd} for number in range(3000)]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [TOKEN, {TOKEN: 1}, {"SecretAccessKey": made(40)}, ["a", (TOKEN,)], {"text": "line of text\n" * 20_000 + TOKEN}],
+    ids=["value", "key", "setting", "tuple", "long text"],
+)
+def test_a_long_result_is_redacted_like_a_short_one(odd):
+    result = [*rows("plain"), odd]
+    held = InTurns(read_only(result)).at_once()
+    assert type(held) is Snapshot
+    (*plain, found), short = after(held).result, after(freeze([odd])).result
+    assert found == short[0]
+    assert plain == rows("plain")
+
+
+def test_a_long_result_without_secrets_is_read_once(monkeypatch):
+    result = InTurns(read_only(rows("plain"))).at_once()
+    copies = []
+    monkeypatch.setattr(Snapshot, "copy", lambda self, copy=Snapshot.copy: copies.append(copy(self)) or copies[-1])
+    assert after(result).result is None
+    assert len(copies) == 1
+
+
+def test_a_long_result_of_one_level_is_read_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(FrozenDict, "items", lambda self: read.append(1) or dict.items(self), raising=False)
+    assert after({str(number): "text" for number in range(6000)}).result is None
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize("result", ["line of text\n" * 100_000, rows("plain")], ids=["text", "rows"])
+def test_other_tasks_run_while_a_long_result_is_searched(result):
+    held = result if isinstance(result, str) else InTurns(read_only(result)).at_once()
+    turns = []
+
+    async def others():
+        while True:
+            turns.append(1)
+            await asyncio.sleep(0)
+
+    async def main():
+        execution = ToolExecution(call=ToolCall("Read", kind="read"), result=held)
+        task = asyncio.create_task(others())
+        await view(SecretsGuard()).dispatch(HookContext.after_tool_use(None, execution))
+        task.cancel()
+
+    asyncio.run(main())
+    assert len(turns) >= 2
 
 
 def test_a_result_deeper_than_anybody_looks_is_redacted():

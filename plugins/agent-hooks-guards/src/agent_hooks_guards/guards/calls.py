@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.model.snapshot import Snapshot
 from agent_hooks.model.tools import COMMAND_KEYS, WORKDIR_KEYS, command_in
 from agent_hooks.system.caching import lru_cache
 from agent_hooks.system.paths import real_path
@@ -42,6 +43,9 @@ _LOOKUP_NAMES = frozenset("search find lookup docs documentation explain describ
 # Kinds of tools whose arguments may name hosts, and those whose arguments go nowhere.
 HOST_KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
 READING_KINDS = frozenset(("read", "search", "delete"))
+# Characters of a text, and items of a container, that are searched in one piece.
+_LONG = 65_536
+_MANY = 5000
 _FILE_EFFECTS = frozenset(("read", "write", "change", "delete", "run"))
 
 
@@ -207,6 +211,18 @@ def _linked_effects(analysis: Analysis, place: Place) -> list[Effect]:
         rest = (effect.command, effect.recursive, effect.append, effect.labels, effect.method, effect.files)
         found += [Effect(effect.kind, real, *rest) for real in known[key]]
     return found
+
+
+def is_long(value: Any) -> bool:
+    """Return whether a result is to be searched piece by piece, as far as its first level tells."""
+    kind = type(value)
+    if kind is str or kind is Snapshot:
+        return kind is Snapshot or len(value) > _LONG
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return False
+    return len(value) > _MANY or any(type(each) is str and len(each) > _LONG for each in value)
 
 
 def leaves(value: Any) -> Iterator[Any]:

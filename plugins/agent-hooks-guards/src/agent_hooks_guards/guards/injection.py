@@ -6,19 +6,26 @@ import os
 import re
 
 from agent_hooks import GUARD, HookOutcome, hookimpl
+from agent_hooks.engine.calling import InTurns
+from agent_hooks.model.snapshot import Snapshot
 from agent_hooks.model.values import written
 from agent_hooks_guards.model.tables import load_tables
 
 from .base import tool_test
-from .calls import leaves
+from .calls import is_long, leaves
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from typing import Any
+
     from agent_hooks import HookContext
     from agent_hooks.engine.markers import Match
 
 # Other people's text. A project's own files and programs more often report on such attacks than make them.
 DEFAULT_MATCH = "fetch|web_search|mcp"
+_PIECE = 65_536  # characters of a string that are searched at once
+_MOST_STRINGS = 500  # likewise
 _MAX_SEARCHED = 1024 * 1024  # characters of one string, half of them from its end
 # Tags (U+E0000...) spell invisible text; a flag has six of them. Emoji and scripts use few zero-width characters in a
 # row.
@@ -43,11 +50,20 @@ class InjectionWarning:
         self._test = tool_test(match, source)
 
     @hookimpl(priority=GUARD, mode="gate", on_failure="open")
-    def after_tool_use(self, ctx: HookContext) -> HookOutcome | None:
+    def after_tool_use(self, ctx: HookContext) -> HookOutcome | InTurns | None:
         """Add the warning to the context."""
+        work = InTurns(self.warn_in_turns(ctx, ctx.held_subject))
+        return work if is_long(ctx.held_subject) else work.at_once()
+
+    def warn_in_turns(self, ctx: HookContext, result: Any) -> Generator[None, None, HookOutcome | None]:
+        """Do the same, piece by piece of the result."""
         if not self._test(ctx):
             return None
-        found = list(dict.fromkeys(sign for text in _strings(ctx.result) for sign in signs(text)))
+        found: dict[str, None] = {}
+        for number, text in enumerate(_strings(result.copy() if type(result) is Snapshot else result), 1):
+            found.update(dict.fromkeys(signs(text)))
+            if len(text) > _PIECE or not number % _MOST_STRINGS:
+                yield
         if not found:
             return None
         name = ctx.tool_call.name if ctx.tool_call is not None else "this tool"
@@ -74,9 +90,7 @@ def signs(text: str) -> list[str]:
     return [*found, *(sign["name"] for sign in likely if re.search("|".join(sign["patterns"]), lower))]
 
 
-def _strings(value: object) -> list[str]:
-    return [
-        item if isinstance(item, str) else written(item)
-        for item in leaves(value)
-        if item is not None and not isinstance(item, (bool, int, float))
-    ]
+def _strings(value: object) -> Iterator[str]:
+    for item in leaves(value):
+        if item is not None and not isinstance(item, (bool, int, float)):
+            yield item if isinstance(item, str) else written(item)

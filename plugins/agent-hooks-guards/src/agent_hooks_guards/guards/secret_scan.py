@@ -18,10 +18,16 @@ from agent_hooks_guards.model.tables import load_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterable, Iterator, Sequence
     from re import Match, Pattern
     from typing import Any
 
+    Mark = tuple["_Form", str]
+
+PIECE = 65_536  # characters of a long text that are searched in a millisecond or a few
+# Every secret is as long, or part of an address.
+MIN_SECRET = 20  # characters
+_MOST_STRINGS = 5000  # looked at in one piece
 _MIN_CHARACTERS = 5  # different ones, in a secret that an issuer made
 _MAX_LEAD = 24  # characters of a token before its mark, or of a scheme before "://"
 _MAX_SETTING = 256  # characters of a value that only its key marks as a secret
@@ -56,11 +62,12 @@ class _Form:
         pattern, before = self._texts
         return re.compile(pattern), re.compile(before) if before else None
 
-    def find(self, text: str, mark: str) -> Iterator[Found]:
+    def find(self, text: str, mark: str, at: int = 0, stop: int | None = None) -> Iterator[Found]:
+        """Yield the secrets in ``text`` whose mark is in ``text[at:stop]``."""
         pattern, before = self._patterns
         # The mark may be part of a longer name of a setting.
         is_setting = "secret" in pattern.groupindex
-        at = text.find(mark)
+        at = text.find(mark, at, stop)
         while at != -1:
             start, match = at, None
             if before is not None:
@@ -74,16 +81,71 @@ class _Form:
                 start, end = match.span("secret") if is_setting else (start, match.end())
                 if not _is_placeholder(text[start:end]) and not _is_example_login(match):
                     yield Found(self.kind, start, end)
-            at = text.find(mark, at + 1 if match is None else match.end())
+            at = text.find(mark, at + 1 if match is None else match.end(), stop)
 
 
-def find(text: str) -> list[Found]:
-    """Return the secrets in ``text``, in order, without overlaps, in time proportional to its length."""
+def find(text: str, marks: Iterable[Mark] | None = None) -> list[Found]:
+    """Return the secrets in ``text``, in order, without overlaps, in time proportional to its length. ``marks``: the
+    only ones that may be in it.
+    """
     found: list[Found] = []
-    for form in _forms():
-        for mark in form.marks:
-            if mark in text:
-                found.extend(form.find(text, mark))
+    for form, mark in _marks() if marks is None else marks:
+        if mark in text:
+            found.extend(form.find(text, mark))
+    return _without_overlaps(found)
+
+
+def find_in_turns(text: str, seen: dict[Mark, None] | None = None) -> Generator[None, None, list[Found]]:
+    """Do as ``find``, piece by piece of the text, and add the marks that are in it to ``seen``."""
+    found: list[Found] = []
+    for start in range(0, len(text), PIECE):
+        for form, mark in _marks():
+            stop = start + PIECE + len(mark) - 1
+            if text.find(mark, start, stop) != -1:
+                found.extend(form.find(text, mark, start, stop))
+                if seen is not None:
+                    seen[form, mark] = None
+        yield
+    return _without_overlaps(found)
+
+
+def marks_in_turns(strings: Iterable[str]) -> Generator[None, None, Sequence[Mark]]:
+    """Return the marks that are in ``strings``, piece by piece; none if no string holds a secret."""
+    seen: dict[Mark, None] = {}
+    is_found = False
+    for batch in _batches(strings):
+        joined = "\n".join(batch)
+        if len(joined) > 2 * PIECE:
+            for text in batch:
+                found = yield from find_in_turns(text, seen)
+                is_found = is_found or bool(found)
+        elif marks := [each for each in _marks() if each[1] in joined]:  # one search for all of them
+            seen.update(dict.fromkeys(marks))
+            is_found = is_found or any(find(text, marks) for text in batch)
+        yield
+    return tuple(seen) if is_found else ()
+
+
+def _batches(strings: Iterable[str]) -> Iterator[list[str]]:
+    """Yield those of ``strings`` that may hold a secret, in lists that are as long as a ``PIECE`` together."""
+    batch: list[str] = []
+    size = 0
+    for number, text in enumerate(strings, 1):
+        if may_hold_one(text):
+            batch.append(text)
+            size += len(text)
+        if size >= PIECE or not number % _MOST_STRINGS:
+            yield batch
+            batch, size = [], 0
+    yield batch
+
+
+def may_hold_one(text: str) -> bool:
+    """Return whether ``text`` is long enough for a secret, or may be part of an address."""
+    return len(text) >= MIN_SECRET or "://" in text
+
+
+def _without_overlaps(found: list[Found]) -> list[Found]:
     if len(found) < 2:
         return found
     found.sort(key=lambda each: (each.start, -each.end))
@@ -125,8 +187,9 @@ def _tables() -> dict[str, Any]:
 
 
 @cache
-def _forms() -> tuple[_Form, ...]:
-    return tuple(_Form(*row) for row in _tables()["forms"])
+def _marks() -> tuple[Mark, ...]:
+    forms = [_Form(*row) for row in _tables()["forms"]]
+    return tuple((form, mark) for form in forms for mark in form.marks)
 
 
 def _continues(text: str, at: int) -> bool:

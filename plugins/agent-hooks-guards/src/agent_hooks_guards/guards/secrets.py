@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 from agent_hooks import GUARD, HookOutcome, hookimpl
+from agent_hooks.engine.calling import InTurns
+from agent_hooks.model.snapshot import Snapshot
 from agent_hooks.model.values import written
 from agent_hooks_guards.places.kinds import is_settings_secret
 
 from .base import Guard, check_choice, tool_test
-from .calls import READING_KINDS
+from .calls import READING_KINDS, is_long
 from .objection import DECISIONS, Objection, object_to
-from .secret_scan import Found, as_setting, find, redacted
+from .secret_scan import Found, as_setting, find, find_in_turns, marks_in_turns, redacted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Generator, Iterator
     from typing import Any
 
     from agent_hooks import HookContext, ToolCall
@@ -74,9 +77,28 @@ class SecretsGuard(Guard):
         return _objections(self._sends, "secret-sent", texts)
 
     @hookimpl(priority=GUARD, mode="transform", on_failure="closed")
-    def after_tool_use(self, ctx: HookContext) -> HookOutcome | None:
+    def after_tool_use(self, ctx: HookContext) -> HookOutcome | InTurns | None:
         """Take secrets out of the result, or withhold it."""
-        result, found = self._cleaned(ctx, ctx.result)
+        if is_long(result := ctx.held_subject):
+            return InTurns(self.clean_in_turns(ctx, result))
+        return self._judge(*self._cleaned(ctx, result))
+
+    def clean_in_turns(self, ctx: HookContext, result: Any) -> Generator[None, None, HookOutcome | None]:
+        """Do the same with a long result, piece by piece."""
+        kinds: list[str] = []
+        if self._results == "allow" or not self._test(ctx):
+            return None
+        if isinstance(result, str):
+            found = yield from find_in_turns(result)
+            kinds.extend(each.kind for each in found)
+            result = redacted(result, found)
+        else:
+            result = result.copy() if type(result) is Snapshot else result
+            marks = yield from marks_in_turns(_strings_in(result))
+            result = _clean(result, kinds, partial(find, marks=marks)) if marks else result
+        return self._judge(result, ", ".join(dict.fromkeys(kinds)))
+
+    def _judge(self, result: Any, found: str) -> HookOutcome | None:
         if found and self._results == "deny":
             return HookOutcome.deny(str(object_to("secret-result", found=found)))
         return HookOutcome.proceed(result=result, context=_NOTICE.format("result", found)) if found else None
@@ -121,29 +143,52 @@ def _secrets_in(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             waiting.extend((each, name) for each in item)
 
 
-def _clean(value: Any, kinds: list[str], depth: int = 0) -> Any:
-    """Return ``value`` without secrets, and add their kinds to ``kinds``. Other objects than plain data become strings
-    if they hold any.
+def _strings_in(value: Any) -> Iterator[str]:
+    """Yield the texts in ``value`` that ``_clean`` searches."""
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        kind = type(item)
+        if kind is str:
+            yield item
+        elif item is None or kind is int or kind is float or kind is bool:
+            continue
+        elif isinstance(item, dict):
+            for key, each in item.items():
+                yield as_setting(key, each)
+                waiting += (key, each)
+        elif isinstance(item, list) or type(item) is tuple:
+            waiting.extend(item)
+        else:
+            yield written(item)
+
+
+def _clean(value: Any, kinds: list[str], search: Callable[[str], list[Found]] = find, depth: int = 0) -> Any:
+    """Return ``value`` without the secrets that ``search`` finds, and add their kinds to ``kinds``. Other objects than
+    plain data become strings if they hold any.
     """
     if value is None or isinstance(value, (bool, int, float)):
         return value
     if depth < _MAX_DEPTH:
         if isinstance(value, dict):
-            return {_clean(key, kinds, depth + 1): _clean_item(key, item, kinds, depth) for key, item in value.items()}
+            return {
+                _clean(key, kinds, search, depth + 1): _clean_item(key, item, kinds, search, depth)
+                for key, item in value.items()
+            }
         if isinstance(value, list):
-            return [_clean(item, kinds, depth + 1) for item in value]
+            return [_clean(item, kinds, search, depth + 1) for item in value]
         if type(value) is tuple:
-            return tuple(_clean(item, kinds, depth + 1) for item in value)
+            return tuple(_clean(item, kinds, search, depth + 1) for item in value)
     text = value if isinstance(value, str) else written(value)
-    found = find(text)
+    found = search(text)
     kinds.extend(each.kind for each in found)
     return redacted(text, found) if found else value
 
 
-def _clean_item(key: Any, item: Any, kinds: list[str], depth: int) -> Any:
+def _clean_item(key: Any, item: Any, kinds: list[str], search: Callable[[str], list[Found]], depth: int) -> Any:
     setting = as_setting(key, item)
-    found = find(setting) if setting else []
-    if found and not find(item):
+    found = search(setting) if setting else []
+    if found and not search(item):
         kinds.append(found[0].kind)
         return redacted(item, [Found(found[0].kind, 0, len(item))])
-    return _clean(item, kinds, depth + 1)
+    return _clean(item, kinds, search, depth + 1)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from agent_hooks.engine.calling import InTurns
 from agent_hooks.model.tools import HOST_KEYS, possible_paths
 from agent_hooks.system.caching import cached_property, lru_cache
-from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of
+from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of, is_long
 from agent_hooks_guards.guards.objection import Objection, object_to, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, ToolCall
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from .layers import Layer
 
     Analyses = list[tuple[Analysis, Place]]
+    Turns = Generator[None, None, HookOutcome | None]
 
-# Every secret has a word of this length, or is part of an address.
-_MIN_SECRET = 20  # characters
+_MIN_SECRET = 20  # characters of a word of every secret that is not part of an address
 # The types of values that neither are nor hold a string.
 _NO_STRINGS = frozenset({int, float, bool, type(None)})
 _MAX_COMMAND = 1024 * 1024  # characters
@@ -123,21 +124,34 @@ def judge(ctx: HookContext, call: ToolCall, files: Sequence[FileGuards]) -> Hook
     return _attribute(decide(files), files, decide)
 
 
-def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | None:
+def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | InTurns | None:
     """Redact secrets in a tool's result or error, and warn of results that try to instruct the model."""
     guards = guard_set(files)
     if ctx.event == "on_tool_error":
         return guards.secrets.on_tool_error(ctx) if any_string(ctx.error_text, may_hold_secret) else None
+    result = ctx.held_subject
+    if not (is_long(result) or guards.injection or any_string(result, may_hold_secret)):
+        return None
+    work = InTurns(_clean_in_turns(ctx, result, files))
+    return work if is_long(result) else work.at_once()
+
+
+def _clean_in_turns(ctx: HookContext, result: Any, files: Sequence[FileGuards]) -> Turns:
+    guards = guard_set(files)
     found = None
-    if any_string(ctx.result, may_hold_secret):
-        found = guards.secrets.after_tool_use(ctx)
+    if is_long(result) or any_string(result, may_hold_secret):
+        found = yield from guards.secrets.clean_in_turns(ctx, result)
         if found is not None and found.decision.is_blocking:
-            return _attribute(found, files, lambda files: guard_set(files).secrets.after_tool_use(ctx))
-    warnings = [each for guard in guards.injection if (each := guard.after_tool_use(ctx)) is not None]
-    if not warnings:
-        return found
-    context = "\n\n".join(dict.fromkeys(each.context for each in (found, *warnings) if each is not None))
-    return (warnings[0] if found is None else found).replace(context=context)
+            return _attribute(
+                found, files, lambda files: InTurns(guard_set(files).secrets.clean_in_turns(ctx, result)).at_once()
+            )
+    for guard in guards.injection:
+        warning = yield from guard.warn_in_turns(ctx, result)
+        if found is None:
+            found = warning
+        elif warning is not None and warning.context not in found.context:
+            found = found.replace(context=f"{found.context}\n\n{warning.context}")
+    return found
 
 
 def explanation(ctx: HookContext, files: Sequence[FileGuards]) -> list[str] | None:
