@@ -15,16 +15,15 @@ if TYPE_CHECKING:
 
 
 def pyenv_pythons() -> list[str]:
-    """Return the interpreters under pyenv's root, and under that of the Python which runs tox, newest first."""
+    """Return the folders of the interpreters under pyenv's root, and under that of the Python which runs tox."""
     roots = [Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"]
     if Path(sys.base_prefix).parent.name == "versions":
         roots.append(Path(sys.base_prefix).parent)
-    found = {str(python) for root in roots for python in root.glob("3.[1-9][0-9]*/bin/python")}
+    found = {str(python.parent) for root in roots for python in root.glob("3.[1-9][0-9]*/bin/python")}
     return sorted(found, reverse=True)
 
 
 @impl
 def tox_add_core_config(core_conf: ConfigSet, state: State) -> None:  # noqa: ARG001 - the hookspec's arguments
-    """Try them after what the command line or ``TOX_DISCOVER`` names."""
-    options = state.conf.options
-    options.discover = [*getattr(options, "discover", []), *pyenv_pythons()]
+    """Let uv, which makes the environments, look there first."""
+    os.environ.setdefault("UV_PYTHON_SEARCH_PATH", os.pathsep.join([*pyenv_pythons(), os.environ.get("PATH", "")]))

@@ -38,16 +38,17 @@ def call(*words, **options):
 
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory):
-    """The wheel of this checkout, and the real ones of the others."""
+    """The wheel of this checkout, the real ones of the others, and those that they need."""
     folder = tmp_path_factory.mktemp("wheels")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
-    foreign = [f"{name}=={version}" for name, version in FOREIGN.items()]
-    done = call(*pip, "download", "--no-deps", "--dest", folder, *foreign, "uv")
-    if done.returncode and "No matching distribution" in done.stderr:
-        pytest.skip("the package index cannot be reached")
-    assert done.returncode == 0, done.stderr
     done = call(*pip, "wheel", "--no-deps", "--wheel-dir", folder, ROOT)
     assert done.returncode == 0, done.stderr
+    (ours,) = folder.iterdir()
+    for names in ((f"{ours}[cli]", "pytest", "uv"), *([f"{name}=={version}"] for name, version in FOREIGN.items())):
+        done = call(*pip, "download", "--dest", folder, "--find-links", folder, *names)
+        if done.returncode and "No matching distribution" in done.stderr:
+            pytest.skip("the package index cannot be reached")
+        assert done.returncode == 0, done.stderr
     return folder
 
 
@@ -67,17 +68,17 @@ class Environment:
             "HOME": str(folder),
             "AGENT_HOOKS_CONFIG_DIR": str(config),
             "PIP_FIND_LINKS": f"{os.environ.get('PIP_FIND_LINKS', '')} {wheels}",
-            "PIP_CACHE_DIR": str(wheels / "cache"),
+            "PIP_NO_INDEX": "1",
             "UV_FIND_LINKS": str(wheels),
+            "UV_NO_INDEX": "1",
             "UV_CACHE_DIR": str(wheels / "cache-of-uv"),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "UV_SYSTEM_CERTS": "1",  # as pip does
         }
         if installer == "pip":
             self.call(sys.executable, "-m", "venv", folder / "venv")
         else:
             self.call(sys.executable, "-m", "venv", "--without-pip", folder / "venv")
-            pip = (sys.executable, "-m", "pip", "install", "--no-index")
+            pip = (sys.executable, "-m", "pip", "install")
             self.call(*pip, "--target", folder / "tools", "uv")
         self.installer = installer
 
