@@ -47,6 +47,7 @@ def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyt
     for variable in ("AGENT_HOOKS_CONFIG_DIR", "CLAUDE_CONFIG_DIR"):
         monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / "nobody"))
     monkeypatch.setattr("agent_hooks.sources.plugin_settings.LOOK_AGAIN", 0.0)  # tests change files at once
+    monkeypatch.setattr("agent_hooks.engine.plan.ASK_AGAIN", 0.0)
     # Whoever runs the tests may be a coding agent, or have models at hand.
     for variable in os.environ:
         if variable in AGENTS or variable.endswith("_API_KEY"):

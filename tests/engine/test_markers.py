@@ -47,6 +47,7 @@ def test_a_marked_function_stays_itself():
         ({"match": 3}, "match must be text or a predicate"),
         ({"tryfirst": True, "trylast": True}, "tryfirst and trylast contradict each other"),
         ({"wrapper": True, "mode": "observe"}, "a wrapper runs around the decision"),
+        ({"when": True}, "when must be a function without arguments, not True"),
         ({"background": True}, 'background=True is for observers: add mode="observe"'),
     ],
 )

@@ -32,6 +32,14 @@ PLANNED = {
         def before_tool_use(tool_call):
             return None
         """,
+    "a condition": """
+        def is_configured():
+            return True
+
+        @hookimpl(when=is_configured)
+        def before_tool_use(tool_call):
+            return None
+        """,
     "tryfirst, trylast, required and shadow": """
         @hookimpl(tryfirst=True, shadow=True)
         def before_tool_use(tool_call):
@@ -188,6 +196,11 @@ NOT_PLANNED = {
         PRIORITY = 5
 
         @hookimpl(priority=PRIORITY)
+        def before_tool_use(tool_call):
+            return None
+        """,
+    "a computed condition": """
+        @hookimpl(when=len("made").__bool__)
         def before_tool_use(tool_call):
             return None
         """,

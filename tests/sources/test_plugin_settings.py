@@ -14,6 +14,7 @@ from agent_hooks.sources.files import ProjectSource, TomlSource
 from agent_hooks.sources.plugin_settings import (
     PluginTable,
     export_tables,
+    has_tables,
     hold_project,
     plugin_tables,
     restore_tables,
@@ -119,6 +120,20 @@ def test_a_table_asked_for_later_is_as_old_as_the_others(write, clock):
     write("user", "[a]\nx = 2\n[b]\nx = 2\n")
     clock[0] += 0.1
     assert (plugin_settings("a"), plugin_settings("b")) == ({"x": 2}, {"x": 2})
+
+
+def test_whether_a_file_says_anything_about_a_plugin_follows_the_file(write, clock):
+    assert not has_tables("a")
+    write("user", "[a]\nx = 1\n")
+    assert not has_tables("a")
+    clock[0] += 0.26
+    assert has_tables("a")
+    assert not has_tables("b")
+
+
+def test_an_unreadable_file_may_say_something_about_any_plugin(write):
+    write("user", "[a\n")
+    assert has_tables("a")
 
 
 def test_another_folder_is_looked_at_at_once(write, clock, tmp_path, monkeypatch):

@@ -21,5 +21,6 @@ def state_folder(tmp_path, monkeypatch):
     monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda path: "")
     monkeypatch.setattr("agent_hooks.sources.plugin_settings._of_projects", {})
     monkeypatch.setattr("agent_hooks.sources.plugin_settings.LOOK_AGAIN", 0.0)  # tests change files at once
+    monkeypatch.setattr("agent_hooks.engine.plan.ASK_AGAIN", 0.0)
     monkeypatch.chdir(elsewhere)
     return folder

@@ -51,7 +51,8 @@ class Hooks:
         self.scopes = scopes
         self.directory = directory
         self.on_settled = on_settled
-        self._compiled: tuple[int, dict[str, Chain | None]] = (manager.generation, {})
+        # The generation, the chains that hold until the next, and those with conditions, which are asked each time.
+        self._compiled: tuple[int, dict[str, Chain | None], dict[str, Chain]] = (manager.generation, {}, {})
 
     def in_session(self, session_id: str) -> Hooks:
         """Return the view of this session: its hooks are live as well, those of another session are not."""
@@ -78,15 +79,21 @@ class Hooks:
 
     def chain(self, event: HookEvent | str) -> Chain | None:
         """Return the event's compiled chain, None if nobody listens."""
-        generation, chains = self._compiled
+        generation, chains, conditional = self._compiled
         if generation != self.manager.generation:
             # Taken before compiling: a chain of an older generation must never end up among those of a newer one.
-            generation, chains = self._compiled = (self.manager.generation, {})
+            generation, chains, conditional = self._compiled = (self.manager.generation, {}, {})
+        if conditional and event in conditional:
+            return conditional[event].awake()
         try:
             return chains[event]
         except KeyError:
-            chain = chains[event] = self.manager.compile(HookEvent.parse(event), self.scopes)
-            return chain
+            chain = self.manager.compile(HookEvent.parse(event), self.scopes)
+            if chain is None or not chain.conditions:
+                chains[event] = chain
+                return chain
+            conditional[event] = chain
+            return chain.awake()
 
     def listens(self, event: HookEvent | str) -> bool:
         """Whether any live hook listens to ``event``: ask before building a context that nobody will read."""

@@ -45,6 +45,7 @@ class HookOptions(Value):
     wrapper: bool = False
     tryfirst: bool = False
     trylast: bool = False
+    when: Callable[[], bool] | None = None
 
     if not TYPE_CHECKING:
 
@@ -72,6 +73,8 @@ class HookOptions(Value):
                 f"match must be text or a predicate that takes the context, a compiled regular expression or an object "
                 f"with matches(ctx), not {match!r}."
             )
+        if self.when is not None and not callable(self.when):
+            raise RegistrationError(f"when must be a function without arguments, not {self.when!r}.")
         if self.tryfirst and self.trylast:
             raise RegistrationError("tryfirst and trylast contradict each other: use one of them, or a priority.")
         if self.wrapper and (self.mode == "observe" or self.background):
@@ -101,6 +104,7 @@ if TYPE_CHECKING:
         wrapper: bool = False,
         tryfirst: bool = False,
         trylast: bool = False,
+        when: Callable[[], bool] | None = None,
         specname: str | None = None,
         optionalhook: bool = False,
     ) -> Callable[[Function], Function]: ...
@@ -118,7 +122,9 @@ def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook:
     one, and it cannot be switched off. ``shadow``: it only reports its decision. ``background``: an
     observer that need not be waited for. ``name``: shown in reasons and logs (default ``plugin.function``).
     ``wrapper``: a generator around the decision. ``tryfirst``, ``trylast``: before or after every priority.
-    ``optionalhook``: no error if no hookspec has this name.
+    ``when``: a function without arguments, asked once in a millisecond at most; while it returns False, the hook is
+    left out, so that an event to which nobody else listens costs next to nothing. ``optionalhook``: no error if no
+    hookspec has this name.
 
     Raises ``RegistrationError`` for a value that is not allowed.
     """

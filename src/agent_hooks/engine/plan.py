@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import monotonic
+
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.outcome import KEPT
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     Row = tuple["Hook", Callable[[HookContext], Any], Predicate | None]
     RowsOfTools = dict[tuple[Any, ...], tuple[Row, ...]]
 
+# Seconds for which the answers of ``when`` hold: an event may follow another within microseconds.
+ASK_AGAIN = 0.001
 # Of as many tools a chain remembers which of its hooks can meet them.
 MAX_TOOLS = 256
 
@@ -149,18 +153,21 @@ class Chain:
     none of them timed, and nobody watching, so the fast lane can run it; ``has_time_limits``: async ones in it have
     limits. ``is_plainly_seen``: so can its observers, which have nothing to decide and run here and now.
     ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the field of the context that
-    holds the subject.
+    holds the subject. ``conditions``: the options ``when`` of its hooks, by their identity.
     """
 
     __slots__ = (
-        "deciders event has_time_limits holder is_plain is_plainly_seen is_watched needs_call observers policy rows "
-        "rows_of_tools separator shadows subject wrappers"
+        "_answered _awake conditions deciders event has_time_limits holder hooks is_plain is_plainly_seen is_watched "
+        "needs_call observers policy rows rows_of_tools separator shadows subject wrappers"
     ).split()
 
     def __init__(
         self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
     ) -> None:
-        ordered = sorted(hooks, key=lambda hook: hook.order)
+        self.hooks = ordered = sorted(hooks, key=lambda hook: hook.order)
+        self.conditions = {id(when): when for hook in ordered if (when := hook.options.when) is not None}
+        self._awake: dict[tuple[int, ...], Chain | None] = {}
+        self._answered: tuple[float, Chain | None] = (0.0, None)
         self.event = event
         self.subject = event.subject
         self.holder = "tool_call" if event.subject == "tool_args" else event.subject or ""
@@ -183,6 +190,23 @@ class Chain:
         has_names = event.matched_by == "tool" and any(is_by_name(hook.match) for hook in self.deciders)
         self.rows_of_tools: RowsOfTools | None = {} if has_names else None
 
+    def awake(self) -> Chain | None:
+        """Return the chain without the hooks that have nothing to do now; None if that is all of them."""
+        until, chain = self._answered
+        if (now := monotonic()) < until:
+            return chain
+        asleep: tuple[int, ...] = ()
+        for key, when in self.conditions.items():
+            if _says_no(when):
+                asleep += (key,)
+        if asleep and asleep not in self._awake:
+            hooks = [hook for hook in self.hooks if id(hook.options.when) not in asleep]
+            found = Chain(self.event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
+            self._awake[asleep] = found
+        chain = self._awake[asleep] if asleep else self
+        self._answered = (now + ASK_AGAIN, chain)
+        return chain
+
     def rows_for(self, ctx: HookContext, known: RowsOfTools) -> tuple[Row, ...]:
         """Return the deciders that can meet the tool call of ``ctx``, each with the match that is still to be asked.
 
@@ -203,6 +227,13 @@ class Chain:
                 known.clear()
             known[tool] = rows
         return rows
+
+
+def _says_no(when: Callable[[], bool]) -> bool:
+    try:
+        return when() is False
+    except Exception:  # noqa: BLE001 - its hook is asked, and can say what is wrong
+        return False
 
 
 def _decided_by_name(row: Row, ctx: HookContext) -> Row | None:

@@ -38,13 +38,14 @@ def row_of(hook: Hook, reference: Reference) -> Row | None:
     """
     is_entry = reference[0] == "entry"
     match: Any = hook.options.match
+    options = {name: value for name, value in hook.options._fields.items() if name != "when"}  # it only saves time
     if not isinstance(match, (str, type(None))):
         if not is_entry:
             return None
         match = match.match_text if getattr(match, "is_ours", False) else _OF_FUNCTION
     return {
         "event": str(hook.event),
-        "options": None if is_entry else dict(hook.options._fields),
+        "options": None if is_entry else options,
         "match": match,
         "arguments": hook.arguments,
         "name": hook.name,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.system.caching import cache_by_name
+
 from .values import Value
 
 TYPE_CHECKING = False
@@ -88,7 +90,11 @@ _ROLES = {
     **{key.lower().replace("_", ""): "text" for key in CONTENT_KEYS},
     **{key: role for role, keys in _KEYS_OF_ROLES.items() for key in keys.split()},
 }
-_FILE_KEYS = frozenset((*PATH_KEYS, *ADDRESS_KEYS, *_CHANGES_KEYS, "glob", "include", "pattern"))
+# Texts with these are never looked through for files.
+_UNREAD_ROLES = frozenset(("text", "program"))
+_TEXTS = frozenset((str,))
+_ATOMS = frozenset((str, int, float, bool, type(None)))
+FILE_KEYS = frozenset((*PATH_KEYS, *ADDRESS_KEYS, *_CHANGES_KEYS, "glob", "include", "pattern"))
 MAX_PATH = 4096  # characters
 _HERE = ("./", "../", f".{os.sep}", f"..{os.sep}")
 FILE_KINDS = frozenset({"read", "write", "edit", "delete", "search"})
@@ -190,7 +196,7 @@ def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists, those of several changes in one
     call, and globs of searches.
     """
-    if _FILE_KEYS.isdisjoint(args):
+    if FILE_KEYS.isdisjoint(args):
         return ()
     globs = ("glob", "include", "pattern") if "glob" in name.lower() else ("glob", "include")
     found = [path for key in (*PATH_KEYS, *globs) if key in args for path in _paths(args[key])]
@@ -207,8 +213,10 @@ def possible_paths(args: Mapping[str, Any], cwd: str) -> list[str]:
     Under keys of content, messages and queries only keys of paths do.
     """
     found: dict[str, None] = {}
+    if is_flat(args) and _UNREAD_ROLES.issuperset(map(_role_of, args)):
+        return []
     for text, role in texts_with_roles(args):
-        if role in ("text", "program") or len(text) > MAX_PATH:
+        if role in _UNREAD_ROLES or len(text) > MAX_PATH:
             continue
         stripped = text.strip()
         if not stripped or "\n" in stripped or "\r" in stripped:
@@ -235,15 +243,26 @@ def texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield value, role
         elif isinstance(value, dict):
             for key, item in value.items():
-                name = key.lower().replace("_", "").replace("-", "") if isinstance(key, str) else ""
-                own = "" if key in PATH_KEYS else _ROLES.get(name, role)
+                own = _role_of(key) if isinstance(key, str) else None
+                own = role if own is None else own
                 waiting.append((item, own, True))
-                if is_inner and name and own in ("", "addressee"):
+                if is_inner and isinstance(key, str) and key.strip("_-") and own in ("", "addressee"):
                     yield key, "key"
         elif isinstance(value, (list, tuple, set, frozenset)):
             waiting.extend((item, role, True) for item in value)
         elif hasattr(value, "__fspath__"):
             yield str(value), role
+
+
+@cache_by_name(256)  # arguments have few names
+def _role_of(key: str) -> str | None:
+    """Return the role of a text under ``key``; None for that of the value around it."""
+    return "" if key in PATH_KEYS else _ROLES.get(key.lower().replace("_", "").replace("-", ""))
+
+
+def is_flat(args: Mapping[str, Any]) -> bool:
+    """Whether each argument is a plain text, number or nothing, under a plain text, as for most tools."""
+    return _ATOMS.issuperset(map(type, args.values())) and _TEXTS.issuperset(map(type, args))
 
 
 def _may_be_path(text: str, role: str, cwd: str) -> bool:

@@ -22,16 +22,17 @@ else:
         """Stand in for typing's, which only type checkers read: importing typing costs more than this package."""
         return lambda cls: cls
 
+    _UNSET = object()
+
     def once(compute: Callable[[Any], Any]) -> property:
         """Make a property that is computed when it is first read. The class has a slot for it, `_` and its name."""
         slot = f"_{compute.__name__}"
 
         def read(self: Any) -> Any:
-            try:
-                return getattr(self, slot)
-            except AttributeError:
+            found = getattr(self, slot, _UNSET)  # an exception takes longer than most of what is computed
+            if found is _UNSET:
                 setattr(self, slot, found := compute(self))
-                return found
+            return found
 
         return property(read, doc=compute.__doc__)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agent_hooks.engine.plan import Chain
     from agent_hooks.model.state import AgentState, Step
 
-    from .interceptors import Interceptor
+    from .loop import AgentRun
 
 # The events of default hooks: on these it makes no difference that they run before all other hooks.
 DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
@@ -60,10 +60,11 @@ class DefaultChains:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Chain | None, tuple[Callable[..., HookOutcome | None], ...]]] = {}
 
-    def settle(self, hooks: Interceptor, event: HookEvent, state: AgentState, step: Step | None) -> AgentState | None:
-        """Return the state as the default hooks leave it; None if a dispatch is needed."""
-        if event not in DEFAULT_EVENTS or type(hooks) is not Hooks:
-            return None
+    def settle(self, run: AgentRun, event: HookEvent, step: Step | None) -> bool:
+        """Apply the default hooks of ``event`` to the state of ``run``; return False if a dispatch is needed."""
+        hooks, state = run.hooks, run.state
+        if type(hooks) is not Hooks:
+            return False
         chain, known = hooks.chain(event), self._known.get(event)
         if known is None or known[0] is not chain:
             known = self._known[event] = (chain, _defaults_in(chain))
@@ -72,11 +73,12 @@ class DefaultChains:
                 outcome = action(state) if action is stop_without_tool_calls else action(state, step)
                 if outcome is not None:
                     if outcome._fields.keys() != {"state"}:
-                        return None
+                        return False
                     state = outcome._fields["state"]
         except Exception:  # noqa: BLE001 - the dispatch will meet it again, and deal with it as a hook's failure
-            return None
-        return state if known[1] else None
+            return False
+        run.state = state
+        return bool(known[1])
 
 
 def _defaults_in(chain: Chain | None) -> tuple[Callable[..., HookOutcome | None], ...]:

@@ -153,7 +153,7 @@ def inheriting(own: Interceptor, parent: Interceptor) -> Interceptor:
 
 
 def _hooks_of(chain: Chain | None) -> tuple[Hook, ...]:
-    return () if chain is None else (*chain.wrappers, *chain.deciders, *chain.observers)
+    return () if chain is None else tuple(chain.hooks)
 
 
 def _is_inherited(hook: Hook) -> bool:

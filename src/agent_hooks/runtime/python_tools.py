@@ -15,7 +15,7 @@ from agent_hooks.model.values import FrozenDict, freeze, thaw
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
-    from pydantic_core import ErrorDetails
+    from pydantic_core import ArgsKwargs, ErrorDetails, ValidationError
 
     from agent_hooks.model.tool_call import ToolCall
 
@@ -225,15 +225,21 @@ class Arguments:
 
     def read(self, args: dict[str, Any]) -> dict[str, Any]:
         """Return the validated arguments by parameter, defaults included. Raises ``ToolArgumentsError``."""
-        from pydantic_core import ArgsKwargs, ValidationError
-
         if self._reserved and (refused := sorted(self._reserved & args.keys() - set(self._names))):
             raise ToolArgumentsError("\n".join(map(self._unknown, refused)))
+        validate, with_names, failure = self._validation
         try:
-            values: dict[str, Any] = self._adapter.validate_python(ArgsKwargs((), args))
-        except ValidationError as error:
+            values: dict[str, Any] = validate(with_names((), args))
+        except failure as error:
             raise ToolArgumentsError(self._explain(error.errors(include_url=False, include_context=False))) from None
         return values
+
+    @functools.cached_property
+    def _validation(self) -> tuple[Callable[[ArgsKwargs], Any], type[ArgsKwargs], type[ValidationError]]:
+        """The validator, and the types of its arguments and errors: an import statement takes a microsecond."""
+        from pydantic_core import ArgsKwargs, ValidationError
+
+        return self._adapter.validator.validate_python, ArgsKwargs, ValidationError
 
     @functools.cached_property
     def schema(self) -> FrozenDict:

@@ -150,9 +150,9 @@ def context_of(event: HookEvent, state: AgentState, place: dict[str, Any], about
     """Return the context for hooks: ``place`` and ``about`` are fields of it, those of ``place`` frozen already."""
     if "request" in about:
         about = {**about_request(about["request"]), **about}
-    now = time()
-    own = {"event": event, "state": state, "step_index": state.step_count, "created_at": now, "updated_at": now}
-    return HookContext._of({**place, **own, **frozen_fields(about)})
+    fields = {**place, **frozen_fields(about), "event": event, "state": state, "step_index": state.step_count}
+    fields["created_at"] = fields["updated_at"] = time()
+    return HookContext._of(fields)
 
 
 _ACTIVE = "active_skill"

@@ -129,7 +129,8 @@ def _is_plain_decorator(decorator: ast.expr, markers: set[str], settled: set[str
     """Whether a decorator is one of these names, with options that are written out."""
     given: list[ast.expr] = []
     if isinstance(decorator, ast.Call):
-        given = [*decorator.args, *(each.value for each in decorator.keywords)]
+        named = (each for each in decorator.keywords if each.arg != "when" or not isinstance(each.value, ast.Name))
+        given = [*decorator.args, *(each.value for each in named)]  # `when` is no part of a plan
         decorator = decorator.func
     name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
     return name in markers and all(_is_written_out(value, settled) for value in given)

@@ -8,6 +8,7 @@ from time import monotonic
 from agent_hooks.errors import SettingsError
 from agent_hooks.formats.plain_data import decode, encode
 from agent_hooks.model.values import FrozenDict, Value, thaw
+from agent_hooks.system.folders import config_place
 
 # Without the sources of files, which answers from restored tables do not need.
 TYPE_CHECKING = False
@@ -101,7 +102,7 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
     the hooks of their file. They may only tighten; the plugin must refuse values that loosen. Raises ``SettingsError``
     if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
     """
-    scoped = [pair for pairs in _of_projects.values() for pair in pairs if pair[0].name == name]
+    scoped = _project_tables(name) if _of_projects else ()
     if not scoped:
         return [*_own_tables(name)]
     if not (ctx.cwd or ctx.project_dir):
@@ -112,10 +113,24 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
     return [*inner_first, *_own_tables(name)]
 
 
+def has_tables(name: str) -> bool:
+    """Whether a file of the user, of the machine's owner or of any trusted project has a table of this name, or it is
+    not known; a hook that does nothing without one says ``when`` so. Raises ``SettingsError`` as ``plugin_tables``.
+    """
+    return bool(_own_tables(name) or (_of_projects and _project_tables(name)))
+
+
+def _project_tables(name: str) -> list[tuple[PluginTable, DirectoryMatcher]]:
+    """Return the tables of this name of all projects, each with where it holds."""
+    return [pair for pairs in _of_projects.values() for pair in pairs if pair[0].name == name]
+
+
 def hold_project(source: ProjectSource) -> None:
     """Set the tables of this project to its present ones, which are none if it is not trusted."""
     root = source.project.root
-    _of_projects[root] = _scoped(root, (table for file in source.load() for table in tables_in(file, root)))
+    _of_projects.pop(root, None)
+    if scoped := _scoped(root, (table for file in source.load() for table in tables_in(file, root))):
+        _of_projects[root] = scoped
 
 
 def _scoped(root: str, tables: Iterable[PluginTable]) -> list[tuple[PluginTable, DirectoryMatcher]]:
@@ -153,8 +168,6 @@ def _own_tables(name: str) -> list[PluginTable]:
     """Return the tables of this name; files are not looked at again for ``LOOK_AGAIN`` seconds."""
     global _looked  # noqa: PLW0603 - of the process, like the files
     if _restored is None:
-        from agent_hooks.system.folders import config_place
-
         place, now = config_place(), monotonic()
         if _looked[0] != place or now - _looked[1] >= LOOK_AGAIN:
             _own.clear()

@@ -6,7 +6,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from functools import cache, cached_property, lru_cache
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
 else:
     try:
         from _functools import _lru_cache_wrapper
@@ -48,4 +50,18 @@ else:
                 return found
 
 
-__all__ = ["cache", "cached_property", "lru_cache"]
+# Characters of a name; results for longer ones are not kept, since names come from models.
+LONGEST_NAME = 200
+
+
+def cache_by_name(maxsize: int) -> Callable[[Callable[[str], Result]], Callable[[str], Result]]:
+    """Return a decorator that keeps the results of a function of a name for the names used last."""
+
+    def decorate(function: Callable[[str], Result]) -> Callable[[str], Result]:
+        kept = lru_cache(maxsize)(function)
+        return lambda name: kept(name) if len(name) <= LONGEST_NAME else function(name)
+
+    return decorate
+
+
+__all__ = ["cache", "cache_by_name", "cached_property", "lru_cache"]

@@ -18,6 +18,10 @@ _CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else ("
 # The prefix and suffix of temporary file names.
 _TEMPORARY = (".agent-hooks-", ".new")
 _ABANDONED = 3600.0  # seconds after which nobody writes a temporary file any more
+# The variables that decide where the user's configuration is. Each event asks for them, and `os.environ.get` takes a
+# microsecond for one that is not set; the dict behind it does not.
+_PLACE = ("AGENT_HOOKS_CONFIG_DIR", "HOME", "XDG_CONFIG_HOME")
+_ENCODED = tuple(map(os.environ.encodekey, _PLACE))
 # The folder of the user's configuration that takes precedence over the environment's.
 _chosen: tuple[str, ...] = ()
 _is_command = False
@@ -58,7 +62,9 @@ def config_dirs() -> tuple[str, ...]:
 
 def config_place() -> tuple[object, ...]:
     """Return what decides where the user's configuration is: two equal ones mean the same folders."""
-    return (_chosen, _is_command, *map(os.environ.get, ("AGENT_HOOKS_CONFIG_DIR", "HOME", "XDG_CONFIG_HOME")))
+    encoded = getattr(os.environ, "_data", None)
+    names, get = (_PLACE, os.environ.get) if encoded is None else (_ENCODED, encoded.get)
+    return _chosen, _is_command, get(names[0]), get(names[1]), get(names[2])
 
 
 def use_account() -> None:

@@ -7,7 +7,7 @@ import pytest
 from agent_hooks import HookManager, HookOutcome, hookimpl
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
-from engine import Plugin, shell
+from engine import Plugin, called, shell
 
 
 def test_a_chain_is_compiled_once(engine):
@@ -151,3 +151,69 @@ def test_hooks_of_a_skill_die_with_it():
     assert view.dispatch_sync(shell()).decision == "deny"
     manager.unregister(plugin)
     assert not view.listens("before_tool_use")
+
+
+# -- hooks with a condition --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def configured(engine):
+    """Whether there are settings; a gate that denies has nothing to do without them."""
+    settings = [False]
+
+    @engine.hook(when=lambda: settings[0])
+    def guard(ctx):
+        return HookOutcome.deny("no")
+
+    return settings
+
+
+def test_a_hook_with_nothing_to_do_is_left_out_until_it_has_something(engine, configured):
+    view = engine.hooks
+    for configured[0] in (False, True, False):
+        assert view.listens("before_tool_use") is configured[0]
+        assert engine.dispatch(shell(), view).decision == ("deny" if configured[0] else "proceed")
+
+
+def test_other_hooks_are_asked_without_one_that_has_nothing_to_do(engine, configured):
+    asked = engine.says("always")
+    view = engine.hooks
+    chains = []
+    for configured[0] in (False, True, False, True):
+        engine.dispatch(shell(), view)
+        chains.append(view.chain("before_tool_use"))
+    assert len(asked) == 2  # the deny comes first
+    assert chains[0] is chains[2]
+    assert chains[1] is chains[3]
+
+
+@pytest.mark.parametrize("answer", [1 / 2, None, ()], ids=called)
+def test_only_false_leaves_a_hook_out(engine, answer):
+    asked = []
+
+    @engine.hook(when=lambda: answer)
+    def guard(ctx):
+        asked.append(ctx)
+
+    engine.dispatch(shell())
+    assert len(asked) == 1
+
+
+def test_a_condition_that_fails_leaves_its_hook_in(engine):
+    @engine.hook(when=lambda: {}["settings"])
+    def guard(ctx):
+        return HookOutcome.deny("no")
+
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+def test_a_condition_is_asked_once_in_a_millisecond(engine, configured, monkeypatch):
+    now = [1.0]
+    monkeypatch.setattr("agent_hooks.engine.plan.ASK_AGAIN", 0.001)
+    monkeypatch.setattr("agent_hooks.engine.plan.monotonic", lambda: now[0])
+    view = engine.hooks
+    assert not view.listens("before_tool_use")
+    configured[0] = True
+    assert not view.listens("before_tool_use")
+    now[0] += 0.0011
+    assert view.listens("before_tool_use")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent_hooks import ToolCall
+from agent_hooks.trust.gate.calls import paths_under_keys, runs_of, says_nothing, tool_name
+
 CALLING = "import subprocess; subprocess.run(['agent-hooks', 'trust', '--digest', 'sha256:0'])"
 WRITING = "open('hookconf.py', 'w').write('')"
 SAID = "Run agent-hooks trust; echo x > hookconf.py"
@@ -105,3 +108,18 @@ def test_arguments_beside_the_command_of_a_shell_count(guarded):
     assert guarded.denies("Bash", {"command": "agent-hooks", "args": ["trust"]})
     assert guarded.denies("sandbox", {"code": CALLING}, kind="shell")
     assert not guarded.denies("Bash", {"command": "ls", "description": SAID, "timeout": 5})
+
+
+def test_a_tool_and_arguments_that_say_nothing_run_nothing_and_name_no_path():
+    names = ("echo", "repl", "bash", "tool.bash", "apply_patch", "send_keys", "save_note", "delete_item", "python")
+    keys = sorted({key for _, args in (*RUNNING, *HONEST) for key in args} | {"text", "city", "source", "urls", "argv"})
+    harmless = []
+    for name in names:
+        for call in (ToolCall(name, {key: "a/b", other: "c d"}) for key in keys for other in keys):
+            if says_nothing(call):
+                harmless.append(call)
+                commands, codes = runs_of(call, tool_name(name))
+                assert not any((call.command, *commands, *codes)), call
+                assert not any((call.paths, call.file_operations, paths_under_keys(call.args))), call
+    assert {call.name for call in harmless} >= {"echo", "save_note", "delete_item"}
+    assert not says_nothing(ToolCall("echo", {"text": ["a"]}))

@@ -14,7 +14,7 @@ from agent_hooks import CLEANUP, GUARD, OBSERVE, HookOutcome, hookimpl
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.system.caching import lru_cache
 
-from .settings.project import project_guards, project_guards_again
+from .settings.project import has_settings, project_guards, project_guards_again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,50 +145,50 @@ def on_tool_error(ctx: HookContext) -> HookOutcome | None:
 
 
 # Before every other guard: the priority of ``Cancellation``, whose import would cost something.
-@hookimpl(specname="before_execution", priority=250, mode="gate", on_failure="closed")
+@hookimpl(specname="before_execution", priority=250, mode="gate", on_failure="closed", when=has_settings)
 async def cancel_execution(ctx: HookContext) -> HookOutcome | None:
     """Stop the run before it begins, if a ``cancel_file`` exists."""
     return await _cancelled(ctx)
 
 
-@hookimpl(specname="before_step", priority=250, mode="gate", on_failure="closed")
+@hookimpl(specname="before_step", priority=250, mode="gate", on_failure="closed", when=has_settings)
 async def cancel_step(ctx: HookContext) -> HookOutcome | None:
     """Stop the run before its next step, if a ``cancel_file`` exists."""
     return await _cancelled(ctx)
 
 
-@hookimpl(priority=GUARD, mode="gate", on_failure="closed")
+@hookimpl(priority=GUARD, mode="gate", on_failure="closed", when=has_settings)
 def before_execution(ctx: HookContext) -> HookOutcome | None:
     """Record when the run begins. Wrong settings raise ``SettingsError``, which stops the run."""
     return _limited(ctx, _checked(project_guards_again(ctx)))
 
 
-@hookimpl(priority=GUARD, mode="gate", on_failure="closed")
+@hookimpl(priority=GUARD, mode="gate", on_failure="closed", when=has_settings)
 def before_step(ctx: HookContext) -> HookOutcome | None:
     """Apply the limits of settings files. Wrong settings raise ``SettingsError``, which stops the run."""
     return _limited(ctx, _checked(project_guards_again(ctx)))
 
 
 # The gates report wrong settings; these and the audit apply the readable rest.
-@hookimpl(priority=CLEANUP, mode="gate")
+@hookimpl(priority=CLEANUP, mode="gate", when=has_settings)
 def after_step(ctx: HookContext) -> HookOutcome | None:
     """Stop after an answer that ended for one of the ``finish_reasons``."""
     return _limited(ctx, project_guards(ctx)[0])
 
 
-@hookimpl(priority=GUARD, mode="observe")
+@hookimpl(priority=GUARD, mode="observe", when=has_settings)
 def after_execution(ctx: HookContext) -> None:
     """Forget when the run began."""
     _limited(ctx, project_guards(ctx)[0])
 
 
-@hookimpl(specname="before_tool_use", priority=OBSERVE, mode="observe")
+@hookimpl(specname="before_tool_use", priority=OBSERVE, mode="observe", when=has_settings)
 def audit_call(ctx: HookContext) -> None:
     """Write the call and its decision to the audit trails of settings files."""
     _audit(ctx, project_guards_again(ctx)[0])
 
 
-@hookimpl(specname="after_tool_use", priority=OBSERVE, mode="observe")
+@hookimpl(specname="after_tool_use", priority=OBSERVE, mode="observe", when=has_settings)
 def audit_result(ctx: HookContext) -> None:
     """Write the call's result to the audit trails that ask for results."""
     _audit(ctx, project_guards_again(ctx)[0])

@@ -187,6 +187,14 @@ def test_no_run_is_limited_without_settings(tmp_path):
         assert about_run(event, project(tmp_path / "p", NO_FETCH)) == []
 
 
+def test_nobody_listens_to_the_steps_of_a_run_without_settings(tmp_path):
+    hooks = HookManager().hooks()
+    events = ("before_execution", "before_step", "after_step", "after_execution")
+    assert not any(map(hooks.listens, events))
+    project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_steps = 2\n")
+    assert all(map(hooks.listens, events))
+
+
 def test_the_limits_of_every_file_hold(tmp_path):
     project(tmp_path / "p", "[tool.agent_hooks.guards]\nmax_steps = 1\nfinish_reasons = ['stop']\n")
     inner = project(tmp_path / "p" / "a", "[tool.agent_hooks.guards]\nmax_steps = 2\nfinish_reasons = ['length']\n")

@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from agent_hooks.model.tools import COMMAND_KEYS, PATH_KEYS, command_in
-from agent_hooks.system.caching import lru_cache
+from agent_hooks.model.tools import (
+    ARGUMENT_KEYS,
+    COMMAND_KEYS,
+    FILE_KEYS,
+    KIND_OF_NAME,
+    PATH_KEYS,
+    PROGRAM_KEYS,
+    command_in,
+    is_flat,
+    is_patching,
+)
+from agent_hooks.system.caching import LONGEST_NAME, cache_by_name, lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +26,8 @@ _SAME_KEYS = {**dict.fromkeys(("binary", "file", "path"), "program"), "params": 
 _CODE_WORDS = frozenset("code script cell cells source snippet program expression".split())
 # What is typed into a program that runs already.
 _TYPED_KEYS = frozenset("chars input text data keys stdin keystrokes line lines".split())
+# Keys of a part of a command, or of a file.
+_TELLING_KEYS = FILE_KEYS.union(COMMAND_KEYS, ARGUMENT_KEYS, PROGRAM_KEYS, ("commands",), _SAME_KEYS)
 _TYPING_NAMES = (
     *("stdin", "terminal", "process", "shell", "console", "repl", "exec", "send_key", "keystroke", "tmux"),
     *("interpreter", "ipython", "jupyter"),
@@ -23,8 +35,6 @@ _TYPING_NAMES = (
 _TYPING_WORDS = frozenset("term tty pty python node kernel eval evaluate bash zsh sh cmd cli ssh".split())
 _SHELLS = frozenset("bash shell zsh sh powershell pwsh tmux".split())
 _LISTS = (list, tuple)
-# Names of more characters are looked at anew each time.
-_LONGEST_KEPT = 200
 _PATH_WORDS = ("path", "file", "folder", "dir", "uri", "dest", "target", "source", "src", "dst")
 
 # Words in the names of tools of unknown kind.
@@ -85,12 +95,24 @@ class ToolName:
         self.is_keeping = not words.isdisjoint(_KEEPING) and everywhere.isdisjoint(_RUNNING)
 
 
-def tool_name(name: str) -> ToolName:
-    """Return what ``name`` says."""
-    return _tool_name(name) if len(name) <= _LONGEST_KEPT else ToolName(name)
+tool_name = cache_by_name(128)(ToolName)
 
 
-_tool_name = lru_cache(maxsize=128)(ToolName)
+def says_nothing(call: ToolCall) -> bool:
+    """Whether the names of a tool of unknown kind and of its arguments show that it runs nothing, and that none of the
+    arguments is sure to be a path.
+    """
+    name, args = call.name, call.args
+    is_short = sum(map(len, args), len(name)) <= LONGEST_NAME if is_flat(args) else False
+    return is_short and _say_nothing(name, tuple(args))
+
+
+@lru_cache(maxsize=256)
+def _say_nothing(name: str, keys: tuple[str, ...]) -> bool:
+    if tool_name(name).is_typing or is_patching(name) or KIND_OF_NAME.get(name.rpartition(".")[2]) == "shell":
+        return False
+    has_code = any(not _CODE_WORDS.isdisjoint(words_of(key)) for key in keys)
+    return not has_code and _TELLING_KEYS.isdisjoint(keys) and not any(map(_may_be_path_key, keys))
 
 
 def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
@@ -122,14 +144,15 @@ def paths_under_keys(value: object, *, is_path: bool = False) -> list[str]:
     if isinstance(value, str):
         return [value] if is_path and value and "\n" not in value else []
     if isinstance(value, dict):
-        pairs = [(_may_be_path_key(key), value[key]) for key in value]
+        pairs = [(_may_be_path_key(str(key)), value[key]) for key in value]
     else:
         pairs = [(is_path, inner) for inner in value] if isinstance(value, _LISTS) else []
     return [path for is_inner, inner in pairs for path in paths_under_keys(inner, is_path=is_inner)]
 
 
-def _may_be_path_key(key: object) -> bool:
-    return key in PATH_KEYS or any(map(str(key).lower().__contains__, _PATH_WORDS))
+@cache_by_name(256)  # arguments have few names
+def _may_be_path_key(key: str) -> bool:
+    return key in PATH_KEYS or any(map(key.lower().__contains__, _PATH_WORDS))
 
 
 def _magic_in(code: str) -> list[str]:
@@ -140,11 +163,7 @@ def _magic_in(code: str) -> list[str]:
     return [line.lstrip("!%").removeprefix("sx ").removeprefix("system ") for line in lines if line[:1] in ("!", "%")]
 
 
+@cache_by_name(256)  # tools and arguments have few names
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in any style, in lower case."""
-    return _words_of(name) if len(name) <= _LONGEST_KEPT else _words_of.__wrapped__(name)
-
-
-@lru_cache(maxsize=256)  # tools and arguments have few names
-def _words_of(name: str) -> tuple[str, ...]:
     return tuple("".join(f" {c.lower()}" if c.isupper() else c if c.isalnum() else " " for c in name).split())

@@ -13,7 +13,7 @@ from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.tools import WORKDIR_KEYS, possible_paths
 from agent_hooks.system.paths import expanded, real_path
 
-from .calls import CallInfo, ToolName, paths_under_keys, runs_of, tool_name
+from .calls import CallInfo, ToolName, paths_under_keys, runs_of, says_nothing, tool_name
 from .paths import ProtectedPaths
 from .programs import NOTABLE, PROJECT_MANAGERS
 from .reasons import ALL, denial
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _LOOKING_KINDS = frozenset(("read", "search", "fetch", "web_search", "subagent"))
 _WRITING_KINDS = frozenset(("write", "edit", "delete"))
+_UNKNOWN_KINDS = frozenset(("mcp", "other"))
 # A longer one cannot be given to a shell, at least on Linux, and would take long to look through.
 _MAX_COMMAND = 128 * 1024
 _WITHOUT_QUOTES = str.maketrans(dict.fromkeys("'\"\\"))
@@ -75,6 +76,8 @@ class Protection:
         """Deny commands that trust or uninstall, and writes to the files that a trust covers."""
         call = ctx.tool_call
         if call is None or call.kind in _LOOKING_KINDS:
+            return None
+        if call.kind in _UNKNOWN_KINDS and says_nothing(call) and not possible_paths(call.args, ctx.cwd):
             return None
         info = CallInfo(ctx.project_dir, ctx.cwd, is_hosted=bool(ctx.host))
         if call.kind in _WRITING_KINDS:
@@ -165,8 +168,8 @@ class Protection:
     def _against_unknown(self, call: ToolCall, cwd: str, info: CallInfo) -> str:
         """Judge a tool of an unknown kind by its name."""
         name = tool_name(call.name)
-        is_viewing = call.name.rpartition("__")[2].startswith("str_replace") and call.args.get("command") == "view"
         reason = self._against_runs(call, name, cwd, info)
+        is_viewing = call.args.get("command") == "view" and call.name.rpartition("__")[2].startswith("str_replace")
         if reason or name.is_reading or is_viewing:
             return reason
         return self._against_files(call, cwd, info, takes=name.is_taking)

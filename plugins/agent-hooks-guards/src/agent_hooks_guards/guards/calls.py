@@ -55,6 +55,8 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
     if kind not in ("shell", "other", "mcp"):
         return []
     args, name, is_shell = call.args, _tool_name(call.name), kind == "shell"
+    if not (is_shell or name.may_run) and args.keys().isdisjoint(_LANGUAGE_KEYS):
+        return []
     commands = [*_commands_in(args)] if is_shell or name.is_running else []
     if name.is_typing:  # the input of an open terminal
         commands += _strings_under(args, _TYPED_KEYS)
@@ -66,7 +68,7 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
 
 class _ToolName:
     """What the name of a tool says: that it runs commands or code, types into a terminal or looks something up; its
-    ``language``, if it has one, and its ``shell``.
+    ``language``, if it has one, and its ``shell``. ``may_run``: it may run something, whatever its arguments are.
     """
 
     def __init__(self, name: str) -> None:
@@ -79,6 +81,7 @@ class _ToolName:
         self.is_typing = any(each in lower for each in _TYPING_NAMES)
         self.is_lookup = not words.isdisjoint(_LOOKUP_NAMES)
         self.takes_code = bool(self.language) or not words.isdisjoint(_CODE_NAMES)
+        self.may_run = self.is_running or self.is_typing or self.takes_code  # shells run
         is_cmd = lower.rpartition("_")[2] in ("cmd", "cmd.exe")
         self.shell = "powershell" if "powershell" in lower or "pwsh" in lower else "cmd" if is_cmd else "sh"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks.engine.calling import InTurns
-from agent_hooks.model.tools import HOST_KEYS, possible_paths
+from agent_hooks.model.tools import ADDRESS_KEYS, HOST_KEYS, possible_paths
 from agent_hooks.system.caching import cached_property, lru_cache
 from agent_hooks_guards.guards.calls import HOST_KINDS, READING_KINDS, analyses_of, commands_of, is_long
 from agent_hooks_guards.guards.objection import Objection, object_to, outcome
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import HookContext, HookOutcome, ToolCall
+    from agent_hooks_guards.guards.base import Guard
     from agent_hooks_guards.guards.egress import EgressGuard
     from agent_hooks_guards.guards.injection import InjectionWarning
     from agent_hooks_guards.guards.path import PathGuard
@@ -34,6 +35,8 @@ _MIN_SECRET = 20  # characters of a word of every secret that is not part of an 
 # The types of values that neither are nor hold a string.
 _NO_STRINGS = frozenset({int, float, bool, type(None)})
 _MAX_COMMAND = 1024 * 1024  # characters
+# Keys under which hosts are looked for, whatever their values are.
+_NAMING_KEYS = HOST_KEYS.union(ADDRESS_KEYS)
 _LOGIN_OPTIONS = "-u|--user|--proxy-user|--oauth2-bearer"
 
 
@@ -104,9 +107,9 @@ class GuardSet:
         return [layer.tables[name] for layer in self._layers if name in layer.tables]
 
 
-def guard_set(files: Iterable[FileGuards]) -> GuardSet:
+def guard_set(files: Sequence[FileGuards]) -> GuardSet:
     """Return the guards of ``files``."""
-    return _guard_set(tuple(each for each in files if each.tables or each.rank == "user"))
+    return _guard_set(tuple([each for each in files if each.tables or each.rank == "user"]) if files else ())
 
 
 # By the identities of the files, which are made anew when they change.
@@ -117,9 +120,13 @@ def _guard_set(files: tuple[FileGuards, ...]) -> GuardSet:
 
 def judge(ctx: HookContext, call: ToolCall, files: Sequence[FileGuards]) -> HookOutcome | None:
     """Judge a tool call by the guards of ``files``."""
+    commands = commands_of(call)
 
     def decide(files: Sequence[FileGuards]) -> HookOutcome | None:
-        return outcome(_objections(ctx, call, guard_set(files)))
+        guards = guard_set(files)
+        if not (commands or _concerned(ctx, call, guards)):
+            return None
+        return outcome(_objections(ctx, call, guards, commands))
 
     return _attribute(decide(files), files, decide)
 
@@ -177,8 +184,10 @@ def _attribute(
     decide: Callable[[Sequence[FileGuards]], HookOutcome | None],
 ) -> HookOutcome | None:
     """Add the files of projects to the reason of an outcome that they have changed."""
+    if found is None:
+        return None
     origins = [each.origin for each in files if each.rank == "project" and each.tables]
-    if found is not None and origins:
+    if origins:
         others = decide([each for each in files if each.rank != "project"])
         if others is None or (others.decision, others.reason) != (found.decision, found.reason):
             from .build import with_origin
@@ -190,24 +199,33 @@ def _attribute(
 # -- a call ------------------------------------------------------------------------------------------------------------
 
 
-def _objections(ctx: HookContext, call: ToolCall, guards: GuardSet) -> Iterator[Objection]:
-    if commands := commands_of(call):
+def _objections(
+    ctx: HookContext, call: ToolCall, guards: GuardSet, commands: list[tuple[str, str]]
+) -> Iterator[Objection]:
+    if commands:
         yield from _command_objections(ctx, call, guards, commands)
     yield from _argument_objections(ctx, call, guards)
 
 
 def _argument_objections(ctx: HookContext, call: ToolCall, guards: GuardSet) -> Iterator[Objection]:
-    # Most calls hold nothing for which a guard must be imported.
-    if call.paths or (call.kind != "shell" and possible_paths(call.args, ctx.cwd)):
-        for paths in guards.paths:
-            yield from paths.objections(ctx, call)
-    if call.kind in HOST_KINDS and (
-        call.url or not HOST_KEYS.isdisjoint(call.args) or any_string(call.args, lambda text: ":" in text)
-    ):
-        for egress in guards.egress:
-            yield from egress.objections(ctx, call)
-    if call.kind not in READING_KINDS and any_string(call.args, may_hold_secret):
-        yield from guards.secrets.objections(ctx, call)
+    for guard in _concerned(ctx, call, guards):
+        yield from guard.objections(ctx, call)
+
+
+def _concerned(ctx: HookContext, call: ToolCall, guards: GuardSet) -> list[Guard]:
+    """Return the guards that have something to judge in the arguments; for most calls none needs to be imported."""
+    found: list[Guard] = []
+    args, kind = call.args, call.kind
+    if call.paths or (kind != "shell" and possible_paths(args, ctx.cwd)):
+        found += guards.paths
+    if kind in READING_KINDS:
+        return found
+    is_notable = any_string(args, _is_notable)
+    if kind in HOST_KINDS and (not _NAMING_KEYS.isdisjoint(args) or (is_notable and any_string(args, _has_colon))):
+        found += guards.egress
+    if is_notable and any_string(args, may_hold_secret):
+        found.append(guards.secrets)
+    return found
 
 
 def _command_objections(
@@ -280,6 +298,15 @@ def any_string(value: Any, test: Callable[[str], bool]) -> bool:
             elif test(item) if isinstance(item, str) else not isinstance(item, (bool, int, float)):
                 return True
     return False
+
+
+def _has_colon(text: str) -> bool:
+    return ":" in text
+
+
+def _is_notable(text: str) -> bool:
+    """Return whether ``text`` may be an address or hold a secret, so that it must be looked at closely."""
+    return ":" in text or (len(text) >= _MIN_SECRET and may_hold_secret(text))
 
 
 def may_hold_secret(text: str) -> bool:

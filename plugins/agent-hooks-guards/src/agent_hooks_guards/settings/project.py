@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_hooks import SettingsError
-from agent_hooks.sources.plugin_settings import is_same_table, plugin_tables
+from agent_hooks.sources.plugin_settings import has_tables, is_same_table, plugin_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,11 @@ _built: dict[str, tuple[PluginTable, FileGuards]] = {}
 _found: dict[object, Found] = {}
 
 
+def has_settings() -> bool:
+    """Whether a settings file says anything about guards."""
+    return has_tables(NAME)
+
+
 def project_guards(ctx: HookContext) -> Found:
     """Return the guards of every trusted project of ``ctx``, innermost folder first, then those of the user and of the
     machine; and the error of the first wrong file.
@@ -41,6 +46,8 @@ def project_guards(ctx: HookContext) -> Found:
         tables = plugin_tables(NAME, ctx)
     except SettingsError as error:
         tables, wrong = [], error
+    if not tables:
+        return found, wrong
     roots = [table for table in tables if table.root]
     own = {os.path.realpath(table.path) for table in tables if not table.root} if roots else set()
     for table in tables:
