@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Match = str | re.Pattern[str] | Callable[[HookContext], Any] | _Matches
 
 PROJECT = "agent_hooks"
+# The answer of a match that is met, but may not allow anything.
+WEAKLY = "weakly"
 
 
 class HookOptions(Value):

@@ -8,8 +8,6 @@ from agent_hooks.model.outcome import KEPT
 from agent_hooks.model.policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
 from agent_hooks.model.tools import is_patching
 
-from .matchers import is_by_name
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -203,6 +201,14 @@ class Chain:
                 known.clear()
             known[tool] = rows
         return rows
+
+
+def is_by_name(match: object) -> bool:
+    """Whether a match about a tool call depends on nothing but the tool's name, kind and aliases.
+
+    Our own matchers say so; what anybody else's object has under that name is hardly True itself.
+    """
+    return getattr(match, "by_name", None) is True
 
 
 def _decided_by_name(row: Row, ctx: HookContext) -> Row | None:
