@@ -192,14 +192,15 @@ class Chain:
             return self.rows
         fields = call._fields
         tool = (fields["name"], fields.get("kind"), fields.get("aliases"))
-        rows = known.get(tool)
-        if rows is None:
+        try:
+            return known[tool]
+        except KeyError:
             if is_patching(call.name):
                 return self.rows
-            rows = tuple(row for row in map(_decided_by_name, self.rows, [ctx] * len(self.rows)) if row is not None)
-            if len(known) >= MAX_TOOLS:
-                known.clear()
-            known[tool] = rows
+        rows = tuple(row for row in map(_decided_by_name, self.rows, [ctx] * len(self.rows)) if row is not None)
+        if len(known) >= MAX_TOOLS:
+            known.clear()
+        known[tool] = rows
         return rows
 
 
