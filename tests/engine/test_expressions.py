@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from agent_hooks.engine.expressions import MAX_QUICK_SUBJECT, MAX_SUBJECT, bounded_search
-from agent_hooks.engine.matchers import WEAKLY, text_test
+from agent_hooks.engine.markers import WEAKLY
+from agent_hooks.engine.matchers import text_test
 from agent_hooks.errors import RegistrationError
 
 # Of each, a text on which Python would look for years.

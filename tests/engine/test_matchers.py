@@ -29,7 +29,8 @@ from agent_hooks import (
     hookimpl,
 )
 from agent_hooks.engine.expressions import MAX_SUBJECT
-from agent_hooks.engine.matchers import WEAKLY, DirectoryMatcher, compile_match, text_test
+from agent_hooks.engine.markers import WEAKLY
+from agent_hooks.engine.matchers import DirectoryMatcher, compile_match, text_test
 from agent_hooks.testing import make_context, run_hook
 from engine import Plugin, called, result, shell
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks.engine.matchers import WEAKLY
+from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.formats.skill_files import read_skill
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context

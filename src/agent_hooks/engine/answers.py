@@ -26,7 +26,7 @@ from agent_hooks.model.state import AgentState, Message, StopSignal
 from agent_hooks.model.values import FrozenDict, freeze, joined, new_value
 
 from .calling import describe_failure
-from .matchers import WEAKLY
+from .markers import WEAKLY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from inspect import Parameter, iscoroutinefunction, isroutine, signature
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import RegistrationError, did_you_mean
@@ -15,7 +15,7 @@ from . import hookspecs
 from .plan import caller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from .manager import HookManager
 
@@ -25,6 +25,8 @@ _TELLING = ("before_", "after_", "on_")
 
 # The attribute of a hook made by ``as_hook`` with the function that it calls.
 ACTION = "agent_hooks_action"
+# The attributes of a function that gives itself another signature than that of its code.
+_SIGNED = frozenset({"__wrapped__", "__signature__"})
 # How alike an argument must be to one that is offered (difflib's ratio) to be a slip of it.
 _SLIP = 0.8
 
@@ -54,7 +56,8 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> dict
     for name in dir(plugin):
         options = manager.parse_hookimpl_opts(plugin, name)
         if options is None:
-            _check_unmarked(plugin, plugin_name, name)
+            if name.startswith(_TELLING):
+                _check_unmarked(plugin, plugin_name, name)
             continue
         found[name] = options
         if name in OWN_HOOKS and iscoroutinefunction(getattr(plugin, name)):
@@ -63,16 +66,14 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> dict
         if event is None or (options["optionalhook"] and not manager.declares(event)):
             continue
         known = manager.arguments_of(event)
-        # Of modules alone: the functions of other plugins come and go with them.
-        read = _parameters if isinstance(plugin, ModuleType) else _parameters.__wrapped__
-        for parameter in read(getattr(plugin, name)):
-            if parameter.kind is Parameter.KEYWORD_ONLY:
-                raise RegistrationError(
-                    f"{plugin_name}.{name}: remove the * before {parameter.name!r}; arguments are passed by position."
-                )
-            is_needed = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
-            if is_needed and parameter.name not in known:
-                raise RegistrationError(_not_offered(f"{plugin_name}.{name}", parameter.name, event, known))
+        needed, by_name_only = _parameters(getattr(plugin, name))
+        for argument in needed:
+            if argument not in known:
+                raise RegistrationError(_not_offered(f"{plugin_name}.{name}", argument, event, known))
+        for argument in by_name_only:
+            raise RegistrationError(
+                f"{plugin_name}.{name}: remove the * before {argument!r}; arguments are passed by position."
+            )
     return found
 
 
@@ -96,17 +97,23 @@ def _argument_names(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(argument for argument in signature(function).parameters if argument != "self")
 
 
-@lru_cache(256)  # each agent registers the installed plugins
-def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    return tuple(signature(function).parameters.values())
+def _parameters(function: Any) -> tuple[Sequence[str], Sequence[str]]:
+    """Return the parameters of a hook that have no default, and those that are only given by name."""
+    if type(function) is FunctionType and _SIGNED.isdisjoint(vars(function)):
+        # As its signature says, which takes ten times as long to make, for each hook of each agent.
+        code, defaults = function.__code__, function.__defaults__ or ()
+        names, end = code.co_varnames, code.co_argcount
+        return names[code.co_posonlyargcount : end - len(defaults)], names[end : end + code.co_kwonlyargcount]
+    found = signature(function).parameters.values()
+    plain = [each for each in found if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    return (
+        [each.name for each in plain if each.default is Parameter.empty],
+        [each.name for each in found if each.kind is Parameter.KEYWORD_ONLY],
+    )
 
 
 def _check_unmarked(plugin: Any, plugin_name: str, name: str) -> None:
-    if (
-        find_event(name) != name
-        or not name.startswith(_TELLING)
-        or isinstance(getattr(type(plugin), name, None), property)
-    ):
+    if find_event(name) != name or isinstance(getattr(type(plugin), name, None), property):
         return
     found = getattr(plugin, name)
     if callable(found) and not hasattr(found, "agent_hooks_spec"):

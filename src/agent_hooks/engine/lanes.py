@@ -29,8 +29,9 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
     lane = None
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
-        ctx, hook, matched, rows = start, None, True, chain.rows
-        unmet: list[Hook] = []
+        ctx, rows = start, chain.rows
+        hook, matched = None, True
+        unmet: tuple[Hook, ...] = ()
         rewrites: Rewrites = ()
         try:
             if chain.rows_of_tools is not None:
@@ -39,7 +40,7 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
                 if match is not None:
                     matched = match(ctx)
                     if not matched:
-                        unmet.append(hook)
+                        unmet += (hook,)
                         continue
                 answer = call(ctx)
                 if answer is None:
@@ -80,8 +81,9 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks, shared: list[
     outcome = lane = hook = None
     fields = start._fields
     if chain.is_plain and "was_blocked" not in fields and ("tool_call" in fields or not chain.needs_call):
-        ctx, matched, rows = start, True, chain.rows
-        unmet: list[Hook] = []
+        ctx, rows = start, chain.rows
+        matched = True
+        unmet: tuple[Hook, ...] = ()
         rewrites: Rewrites = ()
         try:
             if chain.rows_of_tools is not None:
@@ -90,7 +92,7 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks, shared: list[
                 if match is not None:
                     matched = match(ctx)
                     if not matched:
-                        unmet.append(hook)
+                        unmet += (hook,)
                         continue
                 answer = call(ctx)
                 if hook.is_async:

@@ -17,7 +17,7 @@ from . import hookspecs
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
 from .installed import load_installed
 from .known_tools import close_unknown
-from .markers import PROJECT, HookOptions, hookimpl
+from .markers import PROJECT, HookOptions, marked
 from .matchers import match_within
 from .origins import ORIGIN, origin_of
 from .plan import Hook, check_source
@@ -113,7 +113,8 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         if (known := self.get_name(plugin)) is not None:
             raise RegistrationError(f"This plugin is registered already, as {known!r}.")
         call_own(plugin, "agent_hooks_add_hookspecs", self)
-        self._checked = (plugin, check_functions(plugin, plugin_name, self))
+        options = check_functions(plugin, plugin_name, self)
+        self._checked = (plugin, options)
         try:
             super().register(plugin, plugin_name)
         except (pluggy.PluginValidationError, ValueError) as error:
@@ -121,7 +122,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         finally:
             self._checked = (None, {})
         try:
-            entry.hooks = self._hooks_of(plugin, plugin_name, entry)
+            entry.hooks = self._hooks_of(plugin, plugin_name, entry, options)
         except AgentHooksError:
             super().unregister(plugin)
             raise
@@ -142,11 +143,11 @@ class HookManager(HookRegistry, pluggy.PluginManager):
             registration.name or getattr(registration.action, "__name__", None) or type(registration.action).__name__
         )
         plugin = MadePlugin(self._free_name(called))
-        mark = hookimpl(**registration.options().replace(name=called)._fields)
+        options = registration.options().replace(name=called)
         for event in registration.event:
             hook = as_hook(action, self.arguments_of(event), called)
             setattr(hook, ORIGIN, origin_of(action))
-            setattr(plugin, event, mark(hook))
+            setattr(plugin, event, marked(hook, options))
         said = registration.entry_on_failure()
         self.register(plugin, source=registration.source, scope=registration.scope, on_failure=said)
         return plugin.__name__
@@ -201,13 +202,15 @@ class HookManager(HookRegistry, pluggy.PluginManager):
 
     def parse_hookimpl_opts(self, plugin: Any, name: str) -> Any:
         """Read the options of a hook whose event is named by itself or by an alias. Called by pluggy."""
-        if name.startswith("__") or (type(plugin) is ModuleType and not _may_be_hook(vars(plugin).get(name))):
-            return None  # as pluggy would answer after a much longer look
         checked, known = self._checked
         if checked is plugin:
             return dict(known[name]) if name in known else None
-        opts = super().parse_hookimpl_opts(plugin, name)
-        if opts is None:
+        if name.startswith("__"):
+            return None
+        opts = _mark_of(plugin, name)
+        if opts is _UNSURE:
+            opts = super().parse_hookimpl_opts(plugin, name)
+        if not isinstance(opts, dict):
             return None
         if opts.get("hookwrapper"):
             raise RegistrationError(
@@ -269,12 +272,13 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         super()._changed()
         self._is_checked = False
 
-    def _hooks_of(self, plugin: Any, plugin_name: str, entry: Registered) -> list[Hook]:
+    def _hooks_of(self, plugin: Any, plugin_name: str, entry: Registered, options: dict[str, Any]) -> list[Hook]:
+        events = dict.fromkeys(find_event(said.get("specname") or name) for name, said in options.items())
         return [
             self._hook(event, impl, plugin_name, entry)
-            for caller in self.get_hookcallers(plugin) or ()
-            if (event := find_event(caller.name)) is not None and self.declares(event)
-            for impl in caller.get_hookimpls()
+            for event in events
+            if event is not None and self.declares(event)
+            for impl in getattr(self.hook, event).get_hookimpls()
             if impl.plugin is plugin
         ]
 
@@ -367,11 +371,22 @@ class HookManager(HookRegistry, pluggy.PluginManager):
 _own_specs: dict[str, Any] = {}
 
 
-def _may_be_hook(value: Any) -> bool:
-    """Whether an attribute of a module may be marked as a hook."""
-    if type(value) is FunctionType:
-        return f"{PROJECT}_impl" in vars(value)
-    return isinstance(value, (staticmethod, classmethod, MethodType))
+_MARK = f"{PROJECT}_impl"
+_UNSURE = object()
+
+
+def _mark_of(plugin: Any, name: str) -> Any:
+    """Return the mark of a plain function, as pluggy would after a much longer look; ``_UNSURE`` for anything else that
+    may be a hook.
+    """
+    is_module = type(plugin) is ModuleType
+    for owner in (plugin,) if is_module else (plugin, *type(plugin).__mro__):
+        value = getattr(owner, "__dict__", {}).get(name, owner)
+        if type(value) is FunctionType:
+            return vars(value).get(_MARK)
+        if value is not owner:
+            return _UNSURE if not is_module or isinstance(value, (staticmethod, classmethod, MethodType)) else None
+    return None if is_module else _UNSURE
 
 
 def _refuse_direct_call(name: str, _impls: Any, _arguments: Any) -> None:

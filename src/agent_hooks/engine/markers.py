@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     Match = str | re.Pattern[str] | Callable[[HookContext], Any] | _Matches
 
 PROJECT = "agent_hooks"
+# The answer of a match that is met, but may not allow anything.
+WEAKLY = "weakly"
 
 
 class HookOptions(Value):
@@ -54,18 +56,20 @@ class HookOptions(Value):
             self._check()
 
     def _check(self) -> None:
-        if isinstance(self.priority, bool) or not isinstance(self.priority, int):
-            raise RegistrationError(f"priority must be a whole number, not {self.priority!r}.")
-        if self.mode not in MODES:
-            raise RegistrationError(f"mode must be one of {', '.join(MODES)}, not {self.mode!r}.")
-        if self.on_failure not in (None, *FAILURES):
-            raise RegistrationError(f"on_failure must be one of {', '.join(FAILURES)}, not {self.on_failure!r}.")
-        timeout: Any = self.timeout
+        given = self._fields.get
+        priority, mode, on_failure = given("priority", 0), given("mode", "transform"), given("on_failure")
+        if isinstance(priority, bool) or not isinstance(priority, int):
+            raise RegistrationError(f"priority must be a whole number, not {priority!r}.")
+        if mode not in MODES:
+            raise RegistrationError(f"mode must be one of {', '.join(MODES)}, not {mode!r}.")
+        if on_failure not in (None, *FAILURES):
+            raise RegistrationError(f"on_failure must be one of {', '.join(FAILURES)}, not {on_failure!r}.")
+        timeout: Any = given("timeout")
         if timeout is not None and (
             isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0
         ):
             raise RegistrationError(f"timeout must be a number of seconds above 0, not {timeout!r}.")
-        match: Any = self.match
+        match: Any = given("match")
         if not (match is None or isinstance(match, str) or callable(match)) and not any(
             callable(getattr(match, name, None)) for name in ("search", "matches")
         ):
@@ -73,13 +77,14 @@ class HookOptions(Value):
                 f"match must be text or a predicate that takes the context, a compiled regular expression or an object "
                 f"with matches(ctx), not {match!r}."
             )
-        if self.when is not None and not callable(self.when):
-            raise RegistrationError(f"when must be a function without arguments, not {self.when!r}.")
-        if self.tryfirst and self.trylast:
+        when = given("when")
+        if when is not None and not callable(when):
+            raise RegistrationError(f"when must be a function without arguments, not {when!r}.")
+        if given("tryfirst") and given("trylast"):
             raise RegistrationError("tryfirst and trylast contradict each other: use one of them, or a priority.")
-        if self.wrapper and (self.mode == "observe" or self.background):
+        if given("wrapper") and (mode == "observe" or given("background")):
             raise RegistrationError("a wrapper runs around the decision, so it cannot be an observer.")
-        if self.background and self.mode != "observe":
+        if given("background") and mode != "observe":
             raise RegistrationError('background=True is for observers: add mode="observe".')
 
 
@@ -131,18 +136,23 @@ def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook:
     settings = HookOptions(**options)
 
     def mark(target: Any) -> Any:
-        target.agent_hooks_impl = {
-            "wrapper": False,  # pluggy knows only plain generators as wrappers; the engine runs both colours itself
-            "hookwrapper": False,
-            "optionalhook": optionalhook,
-            "tryfirst": settings.tryfirst,
-            "trylast": settings.trylast,
-            "specname": specname,
-            "options": settings,
-        }
-        return target
+        return marked(target, settings, specname, optionalhook=optionalhook)
 
     return mark if function is None else mark(function)
+
+
+def marked(target: Any, options: HookOptions, specname: str | None = None, *, optionalhook: bool = False) -> Any:
+    """Mark ``target`` as a hook with these options and return it."""
+    target.agent_hooks_impl = {
+        "wrapper": False,  # pluggy knows only plain generators as wrappers; the engine runs both colours itself
+        "hookwrapper": False,
+        "optionalhook": optionalhook,
+        "tryfirst": options.tryfirst,
+        "trylast": options.trylast,
+        "specname": specname,
+        "options": options,
+    }
+    return target
 
 
 if TYPE_CHECKING:

@@ -17,6 +17,9 @@ from agent_hooks.model.touched_paths import (
     working_folders,
 )
 
+from .markers import WEAKLY
+from .plan import is_by_name
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -29,8 +32,6 @@ if TYPE_CHECKING:
 
     Predicate = Callable[[HookContext], Any]
     PathTest = Callable[[str], Any]
-
-WEAKLY = "weakly"
 
 _SPECIAL = frozenset("\\.^$+()[]{}")
 _UNKNOWN_KINDS = frozenset(("mcp", "other"))
@@ -154,13 +155,6 @@ class _NameMatch:
         return WEAKLY if is_of_kind else False
 
 
-def is_by_name(match: Predicate | None) -> bool:
-    """Whether a predicate about a tool call depends on nothing but the tool's name, kind and aliases."""
-    known = (_NameMatch, ToolNameMatcher, CompositeMatcher, _Not)
-    # A subclass may ask for more.
-    return isinstance(match, known) and type(match) in known and match.by_name
-
-
 def _is_of_kind(ctx: HookContext, names: Iterable[str], kinds: frozenset[str], test: Callable[[str], Any]) -> bool:
     """Whether a tool is of one of ``kinds``, and none of its agent's is the very tool that ``test`` is about."""
     return not kinds.isdisjoint(names) and not any(map(test, getattr(ctx.runtime, "tools", ())))
@@ -219,7 +213,8 @@ class CompositeMatcher(Matcher):
         self.matchers = tuple(matchers)
         self.require_all = require_all
         self._predicates = tuple(_operand(matcher) for matcher in self.matchers)
-        self.by_name = all(map(is_by_name, self._predicates))
+        # A subclass may ask for more.
+        self.by_name = type(self) is CompositeMatcher and all(map(is_by_name, self._predicates))
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""
@@ -254,7 +249,8 @@ class ToolNameMatcher(Matcher):
     def __init__(self, text: str | re.Pattern[str]) -> None:
         self.match_text = self.text = text
         self._test = compile_match(text, "tool")
-        self.by_name = self._test is None or is_by_name(self._test)
+        # A subclass may ask for more.
+        self.by_name = type(self) is ToolNameMatcher and (self._test is None or is_by_name(self._test))
 
     def matches(self, ctx: HookContext) -> Any:
         """Return whether the hook is asked."""

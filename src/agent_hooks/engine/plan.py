@@ -10,8 +10,6 @@ from agent_hooks.model.outcome import KEPT
 from agent_hooks.model.policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
 from agent_hooks.model.tools import is_patching
 
-from .matchers import is_by_name
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -218,14 +216,15 @@ class Chain:
             return self.rows
         fields = call._fields
         tool = (fields["name"], fields.get("kind"), fields.get("aliases"))
-        rows = known.get(tool)
-        if rows is None:
+        try:
+            return known[tool]
+        except KeyError:
             if is_patching(call.name):
                 return self.rows
-            rows = tuple(row for row in map(_decided_by_name, self.rows, [ctx] * len(self.rows)) if row is not None)
-            if len(known) >= MAX_TOOLS:
-                known.clear()
-            known[tool] = rows
+        rows = tuple(row for row in map(_decided_by_name, self.rows, [ctx] * len(self.rows)) if row is not None)
+        if len(known) >= MAX_TOOLS:
+            known.clear()
+        known[tool] = rows
         return rows
 
 
@@ -234,6 +233,14 @@ def _says_no(when: Callable[[], bool]) -> bool:
         return when() is False
     except Exception:  # noqa: BLE001 - its hook is asked, and can say what is wrong
         return False
+
+
+def is_by_name(match: object) -> bool:
+    """Whether a match about a tool call depends on nothing but the tool's name, kind and aliases.
+
+    Our own matchers say so; what anybody else's object has under that name is hardly True itself.
+    """
+    return getattr(match, "by_name", None) is True
 
 
 def _decided_by_name(row: Row, ctx: HookContext) -> Row | None:

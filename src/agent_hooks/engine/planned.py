@@ -6,8 +6,8 @@ from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.policy import HookPolicy, ManagedSettings
 
 from .markers import HookOptions
-from .matchers import is_by_name, match_within
-from .plan import Hook
+from .matchers import match_within
+from .plan import Hook, is_by_name
 from .registry import HookRegistry
 
 TYPE_CHECKING = False

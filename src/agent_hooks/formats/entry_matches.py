@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from agent_hooks.engine.matchers import WEAKLY, compile_match
+from agent_hooks.engine.markers import WEAKLY
+from agent_hooks.engine.matchers import compile_match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -40,18 +40,22 @@ else:
 new_value = object.__new__
 
 
-def _field(name: str, owner: str, default: object, *, is_held: bool) -> property:
-    def read(self: Value) -> object:
-        return self._fields.get(name, default)
+def _field(name: str, default: object, *, is_held: bool) -> property:
+    # One closure for each way of reading: there are hundreds of fields, and they are made at each start.
+    if is_held:
 
-    def read_whole(self: Value) -> object:
-        value = self._fields.get(name, default)
-        return value.whole() if type(value) in HELD else value
+        def read(self: Value) -> object:
+            value = self._fields.get(name, default)
+            return value.whole() if type(value) in HELD else value
+    else:
 
-    def refuse(_self: Value, _value: object) -> NoReturn:
-        raise ReadOnlyError(f"{owner}.{name} is read-only; use .replace({name}=...) and return the copy.")
+        def read(self: Value) -> object:
+            return self._fields.get(name, default)
 
-    return property(read_whole if is_held else read, refuse)
+    def refuse(self: Value, _value: object) -> NoReturn:
+        raise ReadOnlyError(f"{type(self).__name__}.{name} is read-only; use .replace({name}=...) and return the copy.")
+
+    return property(read, refuse)
 
 
 # Types whose instances need no freezing: atoms, and every value and name.
@@ -91,7 +95,7 @@ class Value(metaclass=_Slotted):
         cls._known = cls._known | frozenset(names)
         cls._required = (cls._required | frozenset(names)) - cls._defaults.keys()
         for name in names:
-            setattr(cls, name, _field(name, cls.__name__, defaults.get(name), is_held=name in cls._held))
+            setattr(cls, name, _field(name, defaults.get(name), is_held=name in cls._held))
 
     def __init__(self, *positional: object, **fields: Any) -> None:
         if positional:

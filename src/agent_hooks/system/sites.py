@@ -86,8 +86,10 @@ def is_installed(distribution: Any) -> bool:
 
 def lies_in_project(*files: str | None) -> bool:
     """Whether one of these files of a plugin is a project's own, as in an editable install."""
+    if _sites is None:
+        return False
     real = [os.path.realpath(file) for file in files if file]
-    return _sites is not None and any(_is_below_project(file) and not _is_environments(file) for file in real)
+    return any(_is_below_project(file) and not _is_environments(file) for file in real)
 
 
 def _is_environments(path: str) -> bool:

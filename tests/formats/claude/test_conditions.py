@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks.engine.matchers import WEAKLY
+from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.errors import RegistrationError
 from agent_hooks.formats.claude.conditions import CommandLine, claude_if
 from agent_hooks.model.context import HookContext

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_hooks.engine.matchers import WEAKLY
+from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.errors import RegistrationError
 from agent_hooks.formats.claude.event_names import EVENTS
 from agent_hooks.formats.claude.matcher_rules import claude_match, exact_names, python_expression, tool_names

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks.engine.manager import HookManager
-from agent_hooks.engine.matchers import WEAKLY
+from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.formats.claude.event_names import EVENTS
 from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.handlers.registering import register_entries

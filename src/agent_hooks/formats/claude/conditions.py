@@ -5,7 +5,7 @@ Sources: https://code.claude.com/docs/en/hooks#common-fields and https://code.cl
 
 from __future__ import annotations
 
-from agent_hooks.engine.matchers import WEAKLY
+from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.touched_paths import further_paths, touched_paths
 

@@ -6,7 +6,8 @@ Source: https://code.claude.com/docs/en/hooks#matcher-patterns
 from __future__ import annotations
 
 from agent_hooks.engine.expressions import MAX_REPETITIONS, bounded_search
-from agent_hooks.engine.matchers import WEAKLY, limited, match_names
+from agent_hooks.engine.markers import WEAKLY
+from agent_hooks.engine.matchers import limited, match_names
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.tools import FORMER_NAMES, KIND_OF_NAME, KINDS
