@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
-from os import stat
 
 from agent_hooks.engine.installed import found_points
 from agent_hooks.engine.manager import HookManager
@@ -17,9 +16,13 @@ from agent_hooks.sources.planning import metadata_files
 from agent_hooks.sources.plugin_settings import restore_tables
 from agent_hooks.wire import HOSTS
 
+from .held_files import HeldFiles, first_changed, stamp_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from .held_files import Stamp
 
 # Payloads that need the modules of a usual session.
 _REHEARSAL = (
@@ -79,13 +82,11 @@ def _rehearse() -> None:
                 host.write(hooks.dispatch_sync(ctx), ctx, notes=(), ask="deny")
 
 
-_MISSING = (0, 0, 0)
-
-
 class LoadedFiles:
     """The files of loaded modules, except Python's own, and those beside them that are no modules: tables of rules.
 
     ``folders``: of the import path, in which the files count that put other folders on it or tell what is installed.
+    Where they are given, the files stay open from one look to the next, until ``release``.
     """
 
     def __init__(self, names: frozenset[str], folders: Iterable[str] = ()) -> None:
@@ -100,8 +101,9 @@ class LoadedFiles:
         for folder in beside:
             with suppress(OSError), os.scandir(folder) as entries:
                 paths |= {entry.path for entry in entries if entry.name.endswith((".toml", ".marshal"))}
-        self._stamps: dict[str, tuple[int, int, int]] = {path: _stamp(path) for path in sorted(paths)}
-        self._folders = {folder: (_stamp(folder), _metadata(folder)) for folder in folders}
+        self._stamps: dict[str, Stamp] = {path: stamp_of(path) for path in sorted(paths)}
+        self._folders = {folder: (stamp_of(folder), _metadata(folder)) for folder in folders}
+        self._held: HeldFiles | None = None
 
     def changed_since(self, began_ns: int) -> str:
         """Return the path of a file that has changed at this time or later: another state of it may be loaded."""
@@ -111,28 +113,32 @@ class LoadedFiles:
 
     def changed(self) -> str:
         """Return the path of a file that has changed since, an empty string for none."""
+        if self._held is not None and self._held.are_same():
+            return ""
+        self.release()
+        found = self._changed()
+        if not found and self._folders:
+            metadata = {path: stamp for _, files in self._folders.values() for path, stamp in files.items()}
+            folders = {folder: stamp for folder, (stamp, _) in self._folders.items()}
+            self._held = HeldFiles(metadata | self._stamps, folders)
+        return found
+
+    def release(self) -> None:
+        """Close the files that are held open for the next look."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def _changed(self) -> str:
         for folder, (stamp, files) in self._folders.items():
-            if (now := _stamp(folder)) != stamp:
+            if (now := stamp_of(folder)) != stamp:
                 found = _metadata(folder)
                 if _path_files(found) != _path_files(files):
                     return folder
                 self._folders[folder] = (now, found)  # what comes and goes there is noticed by each worker
-            elif (path := _first_changed(files)) is not None:
+            elif path := first_changed(files):
                 return path
-        return _first_changed(self._stamps) or ""
-
-
-def _first_changed(stamps: dict[str, tuple[int, int, int]]) -> str | None:
-    for path, stamp in stamps.items():  # at every event, so nothing is called but the system
-        try:
-            status = stat(path)
-        except OSError:
-            if stamp != _MISSING:
-                return path
-            continue
-        if (status.st_ino, status.st_size, status.st_ctime_ns) != stamp:
-            return path
-    return None
+        return first_changed(self._stamps)
 
 
 def _path_folders() -> set[str]:
@@ -142,21 +148,10 @@ def _path_folders() -> set[str]:
     return {*map(os.path.abspath, sys.path), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])}
 
 
-def _metadata(folder: str) -> dict[str, tuple[int, int, int]]:
-    return {path: _stamp(path) for path in metadata_files(folder)}
+def _metadata(folder: str) -> dict[str, Stamp]:
+    return {path: stamp_of(path) for path in metadata_files(folder)}
 
 
-def _path_files(files: dict[str, tuple[int, int, int]]) -> dict[str, tuple[int, int, int]]:
+def _path_files(files: dict[str, Stamp]) -> dict[str, Stamp]:
     """Return those of the files that put other folders on the path."""
     return {path: stamp for path, stamp in files.items() if path.endswith(".pth")}
-
-
-def _stamp(path: str) -> tuple[int, int, int]:
-    """Return what a change of a file changes. The time of the last change, unlike that of the last modification, cannot
-    be set.
-    """
-    try:
-        status = stat(path)
-    except OSError:
-        return _MISSING
-    return (status.st_ino, status.st_size, status.st_ctime_ns)

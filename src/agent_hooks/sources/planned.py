@@ -8,7 +8,9 @@ import sys
 from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.engine.planned import PlannedHooks, StalePlanError
 from agent_hooks.model.tools import MAX_PATH
+from agent_hooks.system.folders import config_dirs
 from agent_hooks.system.paths import folders_above, real_path
+from agent_hooks.system.stamps import note
 from agent_hooks.trust.project_files import record_name
 from agent_hooks.trust.search import Search
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.model.context import HookContext
+
+    from .files import ProjectSource
 
     Plan = dict[str, Any]
 
@@ -33,29 +37,46 @@ def hooks_of(plan: Plan, ctx: HookContext, near: Iterable[str]) -> PlannedHooks:
 
     Raises ``MoreHooksError`` if there may be more hooks near these, and anything for a plan that is damaged.
     """
-    near = tuple(near)
     if not any(row["reference"][0] == "protection" for row in plan["rows"]):
         raise ValueError("the gate that protects all this is missing")
-    _check_near(plan, near)
+    check_near(plan, tuple(near))
     restore_tables(plan["tables"])
     return PlannedHooks(plan["rows"], plan["policies"], _finder(plan), ctx)
 
 
-def _check_near(plan: Plan, near: Sequence[str]) -> None:
-    """Raise ``StalePlanError`` unless a search near these paths finds what the plan has found."""
+def surroundings(projects: Iterable[ProjectSource], folders: Sequence[str]) -> dict[str, Any]:
+    """Return the ``projects`` of ``folders``, and what else may be near a path, as plain data."""
+    trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
+    note("file", *trusts)
+    records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))
+    known = [(each.project.root, each.standing.known) for each in projects]
+    return {
+        "folders": tuple(folders),
+        "roots": tuple(root for root, _ in known),
+        # The relative paths of the files of ours on the way to the folders.
+        "projects": [
+            (root, paths, tuple(Search(root, paths, lambda *_: None).on_the_way((*folders, *paths))))
+            for root, paths in known
+        ],
+        "trusts": records,
+    }
+
+
+def check_near(found: dict[str, Any], near: Sequence[str]) -> None:
+    """Raise ``MoreHooksError`` unless a search near these paths finds what ``surroundings`` has found."""
 
     def refuse(*_finding: str) -> None:
         raise MoreHooksError("The search near the paths of the event has findings.")
 
-    for root, known, found in plan["projects"]:
-        now = Search(root, known, refuse).on_the_way((*plan["folders"], *near, *known))
-        more = [path for path in now if path not in found]
-        if len(now) - len(more) != len(found) or any(map(_may_have_hooks, (os.path.join(root, path) for path in more))):
+    for root, known, files in found["projects"]:
+        now = Search(root, known, refuse).on_the_way((*found["folders"], *near, *known))
+        more = [path for path in now if path not in files]
+        if len(now) - len(more) != len(files) or any(map(_may_have_hooks, (os.path.join(root, path) for path in more))):
             raise MoreHooksError(f"The project {root} has hooks near the paths of the event.")
-    if plan["trusts"]:
+    if found["trusts"]:
         around = {folder for path in near for folder in (path, *folders_above(path)) if len(folder) <= MAX_PATH}
-        others = {real_path(folder) for folder in around}.difference(plan["roots"])
-        if not plan["trusts"].isdisjoint(map(record_name, others)):
+        others = {real_path(folder) for folder in around}.difference(found["roots"])
+        if not found["trusts"].isdisjoint(map(record_name, others)):
             raise MoreHooksError("A path of the event is in another trusted project.")
 
 

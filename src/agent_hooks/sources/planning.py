@@ -14,12 +14,12 @@ from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.engine.planned import row_of
 from agent_hooks.handlers.entry_hooks import encode_hook
 from agent_hooks.system import stamps
-from agent_hooks.system.folders import config_dirs
 from agent_hooks.system.sites import search_path
-from agent_hooks.trust.search import TELLING, Search
+from agent_hooks.trust.search import TELLING
 
 from .loader import PROTECTION, HookConfigLoader
 from .plannable import obstacle
+from .planned import surroundings
 from .plugin_settings import export_tables
 
 TYPE_CHECKING = False
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
-
-    from .files import ProjectSource
 
 _METADATA = (".dist-info", ".egg-info", ".egg", ".pth", ".egg-link")
 
@@ -58,15 +56,8 @@ def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: boo
     stamps.note("file", sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *_imported())
     for path in _code(manager):
         stamps.note("file" if os.path.isdir(path) else "later", path)
-    projects = [(each.project.root, each.standing.known, _found(each, folders)) for each in loader.projects]
-    trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
-    stamps.note("file", *trusts)
-    records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))
     return {
-        "folders": tuple(folders),
-        "roots": tuple(source.project.root for source in loader.projects),
-        "projects": projects,
-        "trusts": records,
+        **surroundings(loader.projects, folders),
         "project_dir": loader.project_dir,
         "rows": rows,
         "policies": (dict(manager.policy._fields), dict(manager.managed.policy._fields)),
@@ -75,12 +66,6 @@ def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: boo
         "path": tuple(sys.path),
         "prefixes": (sys.prefix, sys.exec_prefix),
     }
-
-
-def _found(source: ProjectSource, folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the relative paths of the files of ours on the way to ``folders``."""
-    known = source.standing.known
-    return tuple(Search(source.project.root, known, lambda *_: None).on_the_way((*folders, *known)))
 
 
 def rows_of(loader: HookConfigLoader, loaded: Iterable[str]) -> list[dict[str, Any]]:
