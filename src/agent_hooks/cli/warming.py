@@ -102,12 +102,14 @@ class LoadedFiles:
             with suppress(OSError), os.scandir(folder) as entries:
                 paths |= {entry.path for entry in entries if entry.name.endswith((".toml", ".marshal"))}
         self._stamps: dict[str, Stamp] = {path: stamp_of(path) for path in sorted(paths)}
-        self._folders = {folder: (stamp_of(folder), _metadata(folder)) for folder in folders}
+        # A module of the same name in another folder of the path may take precedence.
+        self._tops = {name.partition(".")[0] for name in names}
+        self._folders = {folder: self._look(folder) for folder in folders}
         self._held: HeldFiles | None = None
 
     def changed_since(self, began_ns: int) -> str:
         """Return the path of a file that has changed at this time or later: another state of it may be loaded."""
-        stamps = (self._stamps, *(files for _, files in self._folders.values()))
+        stamps = (self._stamps, *(files for _, files, _ in self._folders.values()))
         found = (path for each in stamps for path, (*_, changed_ns) in each.items() if changed_ns >= began_ns)
         return next(found, "")
 
@@ -118,8 +120,8 @@ class LoadedFiles:
         self.release()
         found = self._changed()
         if not found and self._folders:
-            metadata = {path: stamp for _, files in self._folders.values() for path, stamp in files.items()}
-            folders = {folder: stamp for folder, (stamp, _) in self._folders.items()}
+            metadata = {path: stamp for _, files, _ in self._folders.values() for path, stamp in files.items()}
+            folders = {folder: stamp for folder, (stamp, *_) in self._folders.items()}
             self._held = HeldFiles(metadata | self._stamps, folders)
         return found
 
@@ -130,15 +132,24 @@ class LoadedFiles:
             self._held = None
 
     def _changed(self) -> str:
-        for folder, (stamp, files) in self._folders.items():
-            if (now := stamp_of(folder)) != stamp:
-                found = _metadata(folder)
-                if _path_files(found) != _path_files(files):
+        for folder, (stamp, files, modules) in self._folders.items():
+            if stamp_of(folder) != stamp:
+                now = self._look(folder)
+                if _path_files(now[1]) != _path_files(files) or now[2] != modules:
                     return folder
-                self._folders[folder] = (now, found)  # what comes and goes there is noticed by each worker
+                self._folders[folder] = now  # what comes and goes there is noticed by each worker
             elif path := first_changed(files):
                 return path
         return first_changed(self._stamps)
+
+    def _look(self, folder: str) -> tuple[Stamp, dict[str, Stamp], frozenset[str]]:
+        """Return the stamp of a folder, those of the metadata in it, and its entries with the name of a module."""
+        stamp = stamp_of(folder)
+        try:
+            modules = frozenset(name for name in os.listdir(folder) if name.partition(".")[0] in self._tops)
+        except OSError:
+            modules = frozenset()
+        return stamp, {path: stamp_of(path) for path in metadata_files(folder)}, modules
 
 
 def _path_folders() -> set[str]:
@@ -146,10 +157,6 @@ def _path_folders() -> set[str]:
     import site
 
     return {*map(os.path.abspath, sys.path), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])}
-
-
-def _metadata(folder: str) -> dict[str, Stamp]:
-    return {path: stamp_of(path) for path in metadata_files(folder)}
 
 
 def _path_files(files: dict[str, Stamp]) -> dict[str, Stamp]:
