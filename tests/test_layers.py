@@ -31,7 +31,9 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # 1,220 of the core are the wire formats of six more hosts, and 80 the fields of hosts that nobody read.
 # 1,600 of the core install these hosts: a table of eight, JSON that is edited in place and restored byte for byte, the
 # trust of Codex, and what keeps a host from running hooks.
-MOST_LINES = {"core": 38_060, "guards": 17_480}
+# 390 of the core let a resident process keep managers by their looks and hold files open, and load a decision's modules
+# from one bundle.
+MOST_LINES = {"core": 38_450, "guards": 17_480}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

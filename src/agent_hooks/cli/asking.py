@@ -13,7 +13,6 @@ from agent_hooks.model.touched_paths import command_paths, further_paths, touche
 from agent_hooks.system import folders, stamps
 from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
-from agent_hooks.system.quick_import import keep_bundle, start_stage
 
 from .host_hooks import add_host_hooks, capped, unseen
 from .quick import shape_of, use_site
@@ -71,7 +70,6 @@ def ask_hooks(event: Event, send: Callable[[Answer], None], marks: Marks) -> Non
         listen(limits.mark_loading)
         with limits.loading():
             manager, loader = _hooks_for(event)
-            start_stage("")
             plan = event.begun.plan if loader is None else _new_plan(event, loader)
         project_dir = (plan or {})["project_dir"] if loader is None else loader.project_dir
         ctx = ctx.replace(project_dir=ctx.project_dir or project_dir)
@@ -133,6 +131,9 @@ def _hooks_for(event: Event) -> tuple[HookRegistry, HookConfigLoader | None]:
             planned = hooks_of(plan, event.ctx, event.near)
             for each in (event.ctx.event, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT):
                 planned.hooks_on(each)  # now, when there is still another way
+            from agent_hooks.system.quick_import import start_stage
+
+            start_stage("")
             return planned, None
         except MoreHooksError:
             _forget_tables()
@@ -197,6 +198,8 @@ def _keep_plan(event: Event, plan: Plan, answer: Answer, *, is_new: bool) -> Non
     try:
         if (_learn_quiet(event, plan, answer) | _learn_settings(plan) | _learn_facts(plan)) or is_new:
             write_plan(event.begun.key, plan)
+        from agent_hooks.system.quick_import import keep_bundle
+
         keep_bundle()
     except Exception:  # noqa: BLE001, S110 - then the next event is loaded as this one was
         pass

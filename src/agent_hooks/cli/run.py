@@ -12,7 +12,6 @@ import os
 import sys
 
 from agent_hooks.errors import AgentHooksError, WireError, described
-from agent_hooks.system.quick_import import start_stage
 from agent_hooks.wire import HOSTS, Answer, get_host
 from agent_hooks.wire.answer import without_controls
 from agent_hooks.wire.detect import AUTO, owner_of, recognised
@@ -228,7 +227,10 @@ def asking(host: Host, ctx: HookContext, on_ask: str, deadline: float, begun: St
     """Return what asks the hooks, in the process of the hooks."""
 
     def ask(send: Send, marks: Marks) -> None:
-        start_stage("ask")
+        if begun.plan is not None:
+            from agent_hooks.system.quick_import import start_stage
+
+            start_stage("ask")
         from .asking import Event, ask_hooks
 
         ask_hooks(Event(host, ctx, on_ask, deadline, begun), send, marks)

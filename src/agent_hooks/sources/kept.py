@@ -16,7 +16,8 @@ from agent_hooks.trust.gate import Protection
 from agent_hooks.trust.search import TELLING
 
 from .loader import PROTECTION
-from .planned import MoreHooksError, check_near, surroundings
+from .planned import MoreHooksError, check_near
+from .planning import surroundings
 from .plugin_settings import held_tables, look_again
 
 TYPE_CHECKING = False

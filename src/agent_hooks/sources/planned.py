@@ -8,9 +8,7 @@ import sys
 from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.engine.planned import PlannedHooks, StalePlanError
 from agent_hooks.model.tools import MAX_PATH
-from agent_hooks.system.folders import config_dirs
 from agent_hooks.system.paths import folders_above, real_path
-from agent_hooks.system.stamps import note
 from agent_hooks.trust.project_files import record_name
 from agent_hooks.trust.search import Search
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.model.context import HookContext
-
-    from .files import ProjectSource
 
     Plan = dict[str, Any]
 
@@ -42,24 +38,6 @@ def hooks_of(plan: Plan, ctx: HookContext, near: Iterable[str]) -> PlannedHooks:
     check_near(plan, tuple(near))
     restore_tables(plan["tables"])
     return PlannedHooks(plan["rows"], plan["policies"], _finder(plan), ctx)
-
-
-def surroundings(projects: Iterable[ProjectSource], folders: Sequence[str]) -> dict[str, Any]:
-    """Return the ``projects`` of ``folders``, and what else may be near a path, as plain data."""
-    trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
-    note("file", *trusts)
-    records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))
-    known = [(each.project.root, each.standing.known) for each in projects]
-    return {
-        "folders": tuple(folders),
-        "roots": tuple(root for root, _ in known),
-        # The relative paths of the files of ours on the way to the folders.
-        "projects": [
-            (root, paths, tuple(Search(root, paths, lambda *_: None).on_the_way((*folders, *paths))))
-            for root, paths in known
-        ],
-        "trusts": records,
-    }
 
 
 def check_near(found: dict[str, Any], near: Sequence[str]) -> None:

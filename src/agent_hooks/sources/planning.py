@@ -14,12 +14,12 @@ from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.engine.planned import row_of
 from agent_hooks.handlers.entry_hooks import encode_hook
 from agent_hooks.system import stamps
+from agent_hooks.system.folders import config_dirs
 from agent_hooks.system.sites import search_path
-from agent_hooks.trust.search import TELLING
+from agent_hooks.trust.search import TELLING, Search
 
 from .loader import PROTECTION, HookConfigLoader
 from .plannable import obstacle
-from .planned import surroundings
 from .plugin_settings import export_tables
 
 TYPE_CHECKING = False
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
+
+    from .files import ProjectSource
 
 _METADATA = (".dist-info", ".egg-info", ".egg", ".pth", ".egg-link")
 
@@ -65,6 +67,24 @@ def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: boo
         "tables": export_tables(),
         "path": tuple(sys.path),
         "prefixes": (sys.prefix, sys.exec_prefix),
+    }
+
+
+def surroundings(projects: Iterable[ProjectSource], folders: Sequence[str]) -> dict[str, Any]:
+    """Return the ``projects`` of ``folders``, and what else may be near a path, as plain data."""
+    trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
+    stamps.note("file", *trusts)
+    records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))
+    known = [(each.project.root, each.standing.known) for each in projects]
+    return {
+        "folders": tuple(folders),
+        "roots": tuple(root for root, _ in known),
+        # The relative paths of the files of ours on the way to the folders.
+        "projects": [
+            (root, paths, tuple(Search(root, paths, lambda *_: None).on_the_way((*folders, *paths))))
+            for root, paths in known
+        ],
+        "trusts": records,
     }
 
 
