@@ -37,9 +37,10 @@ def main() -> "NoReturn":
             from agent_hooks.cli.quick import start
 
             begun = start(arguments[1:])
-            from agent_hooks.system.quick_import import install
+            from agent_hooks.system.quick_import import install, start_stage
 
             install(PACKAGE, *begun.stamps())  # and of the plugins whose names start with it
+            start_stage("run")
             from agent_hooks.cli.run import run
         else:
             from agent_hooks.cli.quick import use_site

@@ -36,7 +36,9 @@ PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/ag
 # 110 of the core keep large results as bytes, and let plain functions answer in turns; 150 of the guards search such
 # results piece by piece.
 # 60 of the core mark the prompts of forced rounds, and leave the places of policies to people.
-MOST_LINES = {"core": 38_920, "guards": 17_630}
+# 390 of the core let a resident process keep managers by their looks and hold files open, and load a decision's modules
+# from one bundle.
+MOST_LINES = {"core": 39_400, "guards": 17_630}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

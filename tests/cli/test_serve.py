@@ -798,6 +798,14 @@ def test_files_that_say_what_is_installed_are_watched(tmp_path):
     assert files.changed() == str(folder / "new.pth")
 
 
+def test_a_module_that_takes_the_place_of_a_loaded_one_is_noticed(tmp_path):
+    files = LoadedFiles(frozenset(("json", "json.decoder")), [str(tmp_path)])
+    (tmp_path / "decoder.py").write_text("")
+    assert files.changed() == ""
+    (tmp_path / "json").mkdir()
+    assert files.changed() == str(tmp_path)
+
+
 def test_a_file_that_changes_while_it_starts_is_noticed(tmp_path):
     (tmp_path / "new.pth").write_text("/elsewhere\n")
     files = LoadedFiles(frozenset(), [str(tmp_path)])

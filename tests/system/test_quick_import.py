@@ -178,3 +178,92 @@ def test_a_file_that_was_missing_is_searched_for(package):
     (package / "late.py").write_text("")
     assert known[str(package / "late.py")] is None
     assert found_with((known,), package, "pkg.late").origin == str(package / "late.py")
+
+
+# -- the bundle --------------------------------------------------------------------------------------------------------
+
+STAGED = """
+import os, sys
+from agent_hooks.system import quick_import, stamps
+folder = os.path.dirname(pkg.__file__)
+seen = stamps.watching(lambda: stamps.note("file", *stamps.files_below(folder)), ())[1]["file"]
+quick_import.install("pkg", seen)
+quick_import.start_stage("first")
+together = [name for name in sys.modules if name.startswith("pkg.")]
+import pkg.inner.near as near
+quick_import.start_stage("")
+import pkg.mod as mod
+facts = [[each.VALUE, each.__name__, each.__file__, each.__cached__, each.__package__] for each in (near, mod)]
+specs = [[each.__spec__.origin, each.__spec__.parent, each.__spec__.loader.path] for each in (near, mod, pkg.inner)]
+print(facts, specs, pkg.inner.__path__, pkg.inner.near is near, sorted(vars(pkg.inner)))
+quick_import.keep_bundle()
+print(together, [type(each.__spec__.loader).__name__ for each in (pkg.inner, near, mod)])
+"""
+
+
+@pytest.fixture
+def staged(package):
+    """A package with a package in it that imports its own module, and so on."""
+    (package / "inner").mkdir()
+    (package / "inner" / "__init__.py").write_text("from .near import VALUE\n")
+    (package / "inner" / "near.py").write_text("from . import far\nVALUE = far.VALUE\n")
+    (package / "inner" / "far.py").write_text("VALUE = 3\n")
+    run(package, "import pkg.inner, pkg.mod")  # writes the byte code
+    return package
+
+
+def test_bundled_modules_are_as_python_would_import_them(staged):
+    first, sources = run(staged, STAGED).splitlines()
+    assert sources == "[] ['_Loader', '_Loader', '_Loader']"
+    facts, bundled = run(staged, STAGED).splitlines()
+    assert facts == first
+    assert bundled == "['pkg.inner', 'pkg.inner.far', 'pkg.inner.near'] ['_Bundled', '_Bundled', '_Bundled']"
+
+
+@pytest.mark.parametrize("name", ["mod.py", "inner/far.py", "inner/__init__.py"])
+def test_an_edit_takes_effect_before_the_bundle_is_written_again(staged, name):
+    run(staged, STAGED)
+    path = staged / name
+    status = path.stat()
+    path.write_text(path.read_text().replace("1", "7").replace("3", "8").replace("import VALUE", "import  VALUE"))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns + 2_000_000_000))
+    without = run(staged, STAGED, "-B").splitlines()[0]
+    assert run(staged, STAGED).splitlines()[0] == without
+    assert run(staged, STAGED).splitlines()[0] == without
+    assert ("7" in without) == (name == "mod.py")
+
+
+@pytest.mark.parametrize("kind", ["empty", "text", "its end", "its start"])
+def test_a_damaged_bundle_changes_nothing(staged, kind):
+    expected = run(staged, STAGED).splitlines()[0]
+    (bundle,) = (staged / "__pycache__").glob("*.bundle")
+    whole = bundle.read_bytes()
+    damaged = {
+        "empty": b"",
+        "text": b"garbage",
+        "its end": whole[:-60] + bytes(60),
+        "its start": bytes(60) + whole[60:],
+    }
+    bundle.write_bytes(damaged[kind])
+    assert run(staged, STAGED).splitlines()[0] == expected
+
+
+def test_a_module_that_fails_raises_where_it_is_imported(staged):
+    run(staged, STAGED)
+    (staged / "switch").touch()
+    (staged / "inner" / "far.py").write_text(
+        f"import os\nVALUE = 3\nif os.path.exists({str(staged / 'switch')!r}): 1 / 0\n"
+    )
+    (staged / "switch").unlink()
+    run(staged, STAGED)
+    (staged / "switch").touch()
+    program = STAGED.replace(
+        "import pkg.inner.near as near",
+        "\ntry:\n    import pkg.inner.near\nexcept ZeroDivisionError:\n    print('as usual'); sys.exit()",
+    )
+    assert run(staged, program) == "as usual\n"
+
+
+def test_no_bundle_is_written_where_python_keeps_no_byte_code(staged):
+    run(staged, STAGED, "-B")
+    assert not [*(staged / "__pycache__").glob("*.bundle*")]

@@ -133,6 +133,9 @@ def _hooks_for(event: Event) -> tuple[HookRegistry, HookConfigLoader | None]:
             planned = hooks_of(plan, event.ctx, event.near)
             for each in (event.ctx.event, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT):
                 planned.hooks_on(each)  # now, when there is still another way
+            from agent_hooks.system.quick_import import start_stage
+
+            start_stage("")
             return planned, None
         except MoreHooksError:
             _forget_tables()
@@ -197,6 +200,9 @@ def _keep_plan(event: Event, plan: Plan, answer: Answer, *, is_new: bool) -> Non
     try:
         if (_learn_quiet(event, plan, answer) | _learn_settings(plan) | _learn_facts(plan)) or is_new:
             write_plan(event.begun.key, plan)
+        from agent_hooks.system.quick_import import keep_bundle
+
+        keep_bundle()
     except Exception:  # noqa: BLE001, S110 - then the next event is loaded as this one was
         pass
 

@@ -227,6 +227,10 @@ def asking(host: Host, ctx: HookContext, on_ask: str, deadline: float, begun: St
     """Return what asks the hooks, in the process of the hooks."""
 
     def ask(send: Send, marks: Marks) -> None:
+        if begun.plan is not None:
+            from agent_hooks.system.quick_import import start_stage
+
+            start_stage("ask")
         from .asking import Event, ask_hooks
 
         ask_hooks(Event(host, ctx, on_ask, deadline, begun), send, marks)

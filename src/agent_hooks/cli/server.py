@@ -89,6 +89,7 @@ class Server:
         self._files = files
         self._identity = identity(FOLDER, VERSION)
         self._at_start = variables_at_start(dict(os.environb))
+        self._alike = b""  # the variables that were last found to be so, as a client sends them
         self._confinement = confinement_of(os.getpid())
         self._poll = select.poll()
         for each in (self._listener, self._wake):
@@ -205,10 +206,16 @@ class Server:
         elif changed := self._files.changed():
             self._decline(client, f"a change of {changed}")
             self.leave(f"{changed} has changed")
-        elif variables_at_start(event.environment) != self._at_start:
+        elif not self._starts_alike(event):
             self._decline(client, "other variables that count at the start of Python, such as PYTHONPATH or LANG")
         else:
             self._pass_on(client, event, limits_of(client.pid))
+
+    def _starts_alike(self, event: Request) -> bool:
+        """Whether the variables that count at the start of Python are those of this process."""
+        if event.variables != self._alike and variables_at_start(event.environment()) == self._at_start:
+            self._alike = event.variables
+        return event.variables == self._alike
 
     def _status(self) -> str:
         counts = ", ".join(f"{name} {count}" for name, count in self._counts.items())

@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import suppress
 from importlib import import_module
-from os import stat
 
 from agent_hooks.engine.installed import found_points
 from agent_hooks.engine.manager import HookManager
@@ -17,9 +16,13 @@ from agent_hooks.sources.planning import metadata_files
 from agent_hooks.sources.plugin_settings import restore_tables
 from agent_hooks.wire import HOSTS
 
+from .held_files import HeldFiles, first_changed, stamp_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from .held_files import Stamp
 
 # Payloads that need the modules of a usual session.
 _REHEARSAL = (
@@ -79,13 +82,11 @@ def _rehearse() -> None:
                 host.write(hooks.dispatch_sync(ctx), ctx, notes=(), ask="deny")
 
 
-_MISSING = (0, 0, 0)
-
-
 class LoadedFiles:
     """The files of loaded modules, except Python's own, and those beside them that are no modules: tables of rules.
 
     ``folders``: of the import path, in which the files count that put other folders on it or tell what is installed.
+    Where they are given, the files stay open from one look to the next, until ``release``.
     """
 
     def __init__(self, names: frozenset[str], folders: Iterable[str] = ()) -> None:
@@ -100,39 +101,55 @@ class LoadedFiles:
         for folder in beside:
             with suppress(OSError), os.scandir(folder) as entries:
                 paths |= {entry.path for entry in entries if entry.name.endswith((".toml", ".marshal"))}
-        self._stamps: dict[str, tuple[int, int, int]] = {path: _stamp(path) for path in sorted(paths)}
-        self._folders = {folder: (_stamp(folder), _metadata(folder)) for folder in folders}
+        self._stamps: dict[str, Stamp] = {path: stamp_of(path) for path in sorted(paths)}
+        # A module of the same name in another folder of the path may take precedence.
+        self._tops = {name.partition(".")[0] for name in names}
+        self._folders = {folder: self._look(folder) for folder in folders}
+        self._held: HeldFiles | None = None
 
     def changed_since(self, began_ns: int) -> str:
         """Return the path of a file that has changed at this time or later: another state of it may be loaded."""
-        stamps = (self._stamps, *(files for _, files in self._folders.values()))
+        stamps = (self._stamps, *(files for _, files, _ in self._folders.values()))
         found = (path for each in stamps for path, (*_, changed_ns) in each.items() if changed_ns >= began_ns)
         return next(found, "")
 
     def changed(self) -> str:
         """Return the path of a file that has changed since, an empty string for none."""
-        for folder, (stamp, files) in self._folders.items():
-            if (now := _stamp(folder)) != stamp:
-                found = _metadata(folder)
-                if _path_files(found) != _path_files(files):
+        if self._held is not None and self._held.are_same():
+            return ""
+        self.release()
+        found = self._changed()
+        if not found and self._folders:
+            metadata = {path: stamp for _, files, _ in self._folders.values() for path, stamp in files.items()}
+            folders = {folder: stamp for folder, (stamp, *_) in self._folders.items()}
+            self._held = HeldFiles(metadata | self._stamps, folders)
+        return found
+
+    def release(self) -> None:
+        """Close the files that are held open for the next look."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+    def _changed(self) -> str:
+        for folder, (stamp, files, modules) in self._folders.items():
+            if stamp_of(folder) != stamp:
+                now = self._look(folder)
+                if _path_files(now[1]) != _path_files(files) or now[2] != modules:
                     return folder
-                self._folders[folder] = (now, found)  # what comes and goes there is noticed by each worker
-            elif (path := _first_changed(files)) is not None:
+                self._folders[folder] = now  # what comes and goes there is noticed by each worker
+            elif path := first_changed(files):
                 return path
-        return _first_changed(self._stamps) or ""
+        return first_changed(self._stamps)
 
-
-def _first_changed(stamps: dict[str, tuple[int, int, int]]) -> str | None:
-    for path, stamp in stamps.items():  # at every event, so nothing is called but the system
+    def _look(self, folder: str) -> tuple[Stamp, dict[str, Stamp], frozenset[str]]:
+        """Return the stamp of a folder, those of the metadata in it, and its entries with the name of a module."""
+        stamp = stamp_of(folder)
         try:
-            status = stat(path)
+            modules = frozenset(name for name in os.listdir(folder) if name.partition(".")[0] in self._tops)
         except OSError:
-            if stamp != _MISSING:
-                return path
-            continue
-        if (status.st_ino, status.st_size, status.st_ctime_ns) != stamp:
-            return path
-    return None
+            modules = frozenset()
+        return stamp, {path: stamp_of(path) for path in metadata_files(folder)}, modules
 
 
 def _path_folders() -> set[str]:
@@ -142,21 +159,6 @@ def _path_folders() -> set[str]:
     return {*map(os.path.abspath, sys.path), *([site.getusersitepackages()] if site.ENABLE_USER_SITE else [])}
 
 
-def _metadata(folder: str) -> dict[str, tuple[int, int, int]]:
-    return {path: _stamp(path) for path in metadata_files(folder)}
-
-
-def _path_files(files: dict[str, tuple[int, int, int]]) -> dict[str, tuple[int, int, int]]:
+def _path_files(files: dict[str, Stamp]) -> dict[str, Stamp]:
     """Return those of the files that put other folders on the path."""
     return {path: stamp for path, stamp in files.items() if path.endswith(".pth")}
-
-
-def _stamp(path: str) -> tuple[int, int, int]:
-    """Return what a change of a file changes. The time of the last change, unlike that of the last modification, cannot
-    be set.
-    """
-    try:
-        status = stat(path)
-    except OSError:
-        return _MISSING
-    return (status.st_ino, status.st_size, status.st_ctime_ns)

@@ -13,12 +13,14 @@ import os
 import sys
 import time
 from contextlib import contextmanager, suppress
+from stat import S_ISLNK
 from time import monotonic
 
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.kept import KeptManagers
 from agent_hooks.sources.loader import PROTECTION
+from agent_hooks.sources.plugin_settings import look_again
 from agent_hooks.system import folders
 from agent_hooks.system.progress import listen_no_more
 from agent_hooks.system.sockets import BrokenFrameError, pack, size_of, unpack
@@ -69,8 +71,7 @@ class Request:
 
     def __init__(self, fields: list[bytes]) -> None:
         now = monotonic()
-        since, self.identity, self.cwd, variables, umask, name, arguments, self.payload = fields
-        self.environment = dict(entry.split(b"=", 1) for entry in variables.split(b"\0") if b"=" in entry[1:])
+        since, self.identity, self.cwd, self.variables, umask, name, arguments, self.payload = fields
         self.umask = int(umask)
         self.arguments = arguments.decode("utf-8", "surrogatepass").split("\0")
         options = options_of(self.arguments)
@@ -86,7 +87,11 @@ class Request:
         if not 0 < self.seconds < _MOST_SECONDS:
             raise ValueError("there is no time for the event")
         self.config_dir = options.get("--config-dir", "")
-        self.place = (variables, self.cwd, umask, self.config_dir)
+        self.place = (self.variables, self.cwd, umask, self.config_dir)
+
+    def environment(self) -> dict[bytes, bytes]:
+        """Return the variables by name."""
+        return dict(entry.split(b"=", 1) for entry in self.variables.split(b"\0") if b"=" in entry[1:])
 
 
 class Worker:
@@ -100,6 +105,7 @@ class Worker:
         self._path = [*sys.path]
         self._request: Request
         self._deadline = 0.0
+        self._variables = b""  # those of the environment, empty where that may have changed since
         noise, noise_in = os.pipe()
         os.set_blocking(noise, False)
         for number in (1, 2):
@@ -158,10 +164,11 @@ class Worker:
 
     def _enter(self, request: Request) -> None:
         """Take over the client's environment, folders and umask. Raises ``OSError``, ``SettingsError``."""
-        if os.environb != request.environment:
+        if self._variables != request.variables:
             os.environb.clear()
-            os.environb.update(request.environment)
+            os.environb.update(request.environment())
             time.tzset()
+            self._variables = request.variables
         os.chdir(request.cwd)
         os.umask(request.umask)
         sys.path[:] = self._path
@@ -176,8 +183,10 @@ class Worker:
         if answer is not None:
             return answer, self._read_noise()
         self._enter(self._request)  # the attempt has read the settings
+        look_again({})
         self._read_noise()
         work = asking(host, ctx, on_ask, deadline, begun)
+        self._variables = b""
         return supervised(work, deadline, keep_from=(self._channel.fileno(), self._noise))
 
     def _ask_here(self, event: Event) -> Answer | None:
@@ -185,11 +194,13 @@ class Worker:
         answers: list[Answer] = []
         try:
             folders.use_account()
-            loader, ctx = loader_for(event), event.ctx
-            manager = self._managers.load(loader, event.host.name)
-            if manager is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent"):
+            ctx, near = event.ctx, event.near
+            key = (event.host.name, event.folders)
+            kept = self._managers.load(key, near, lambda: loader_for(event))
+            if kept is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent"):
                 return None
-            ctx = ctx.replace(project_dir=ctx.project_dir or loader.project_dir)
+            manager = kept.manager
+            ctx = ctx.replace(project_dir=ctx.project_dir or kept.project_dir)
 
             def settled(outcome: HookOutcome) -> None:
                 if not answers:  # `written` counts rounds and notes, once per event
@@ -223,16 +234,25 @@ def _reap() -> None:
 
 @contextmanager
 def _links_followed_once() -> Iterator[None]:
-    """Resolve each path once in this block: half of the time of an event goes into the links of a few folders."""
+    """Resolve each folder once in this block: half of the time of an event goes into the links of a few folders."""
     resolve: Callable[..., Any] = os.path.realpath
-    known: dict[str, str] = {}
+    known: dict[str, str] = {"/": "/"}
 
     def realpath(path: Any, *, strict: bool = False) -> Any:
-        if strict or type(path) is not str:
+        # Whatever is not spelled plainly is left to Python.
+        if strict or type(path) is not str or path[:1] != "/" or "/." in path or "//" in path or len(path) > 1000:
             return resolve(path, strict=strict)
-        found = known.get(path)
-        if found is None:
-            found = known[path] = resolve(path)
+        return known.get(path) or followed(path.rstrip("/"))
+
+    def followed(path: str) -> str:
+        folder, _, name = path.rpartition("/")
+        real = (known.get(folder) or followed(folder)) if folder else "/"
+        joined = f"{real}/{name}" if real != "/" else f"/{name}"
+        try:
+            is_link = S_ISLNK(os.lstat(joined).st_mode)
+        except OSError:  # nothing is there
+            is_link = False
+        found = known[path] = resolve(joined) if is_link else joined
         return found
 
     os.path.realpath = realpath  # type: ignore[assignment]
@@ -260,6 +280,7 @@ def start(channel: socket, kept_open: tuple[int, ...], limits: Limits | None, fi
     """
     try:
         os.setpgid(0, 0)
+        files.release()
         for descriptor in kept_open:
             os.close(descriptor)
         take_over(limits)

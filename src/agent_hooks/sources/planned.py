@@ -33,29 +33,28 @@ def hooks_of(plan: Plan, ctx: HookContext, near: Iterable[str]) -> PlannedHooks:
 
     Raises ``MoreHooksError`` if there may be more hooks near these, and anything for a plan that is damaged.
     """
-    near = tuple(near)
     if not any(row["reference"][0] == "protection" for row in plan["rows"]):
         raise ValueError("the gate that protects all this is missing")
-    _check_near(plan, near)
+    check_near(plan, tuple(near))
     restore_tables(plan["tables"])
     return PlannedHooks(plan["rows"], plan["policies"], _finder(plan), ctx)
 
 
-def _check_near(plan: Plan, near: Sequence[str]) -> None:
-    """Raise ``StalePlanError`` unless a search near these paths finds what the plan has found."""
+def check_near(found: dict[str, Any], near: Sequence[str]) -> None:
+    """Raise ``MoreHooksError`` unless a search near these paths finds what ``surroundings`` has found."""
 
     def refuse(*_finding: str) -> None:
         raise MoreHooksError("The search near the paths of the event has findings.")
 
-    for root, known, found in plan["projects"]:
-        now = Search(root, known, refuse).on_the_way((*plan["folders"], *near, *known))
-        more = [path for path in now if path not in found]
-        if len(now) - len(more) != len(found) or any(map(_may_have_hooks, (os.path.join(root, path) for path in more))):
+    for root, known, files in found["projects"]:
+        now = Search(root, known, refuse).on_the_way((*found["folders"], *near, *known))
+        more = [path for path in now if path not in files]
+        if len(now) - len(more) != len(files) or any(map(_may_have_hooks, (os.path.join(root, path) for path in more))):
             raise MoreHooksError(f"The project {root} has hooks near the paths of the event.")
-    if plan["trusts"]:
+    if found["trusts"]:
         around = {folder for path in near for folder in (path, *folders_above(path)) if len(folder) <= MAX_PATH}
-        others = {real_path(folder) for folder in around}.difference(plan["roots"])
-        if not plan["trusts"].isdisjoint(map(record_name, others)):
+        others = {real_path(folder) for folder in around}.difference(found["roots"])
+        if not found["trusts"].isdisjoint(map(record_name, others)):
             raise MoreHooksError("A path of the event is in another trusted project.")
 
 

@@ -58,15 +58,8 @@ def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: boo
     stamps.note("file", sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *_imported())
     for path in _code(manager):
         stamps.note("file" if os.path.isdir(path) else "later", path)
-    projects = [(each.project.root, each.standing.known, _found(each, folders)) for each in loader.projects]
-    trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
-    stamps.note("file", *trusts)
-    records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))
     return {
-        "folders": tuple(folders),
-        "roots": tuple(source.project.root for source in loader.projects),
-        "projects": projects,
-        "trusts": records,
+        **surroundings(loader.projects, folders),
         "project_dir": loader.project_dir,
         "rows": rows,
         "policies": (dict(manager.policy._fields), dict(manager.managed.policy._fields)),
@@ -77,10 +70,22 @@ def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: boo
     }
 
 
-def _found(source: ProjectSource, folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the relative paths of the files of ours on the way to ``folders``."""
-    known = source.standing.known
-    return tuple(Search(source.project.root, known, lambda *_: None).on_the_way((*folders, *known)))
+def surroundings(projects: Iterable[ProjectSource], folders: Sequence[str]) -> dict[str, Any]:
+    """Return the ``projects`` of ``folders``, and what else may be near a path, as plain data."""
+    trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
+    stamps.note("file", *trusts)
+    records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))
+    known = [(each.project.root, each.standing.known) for each in projects]
+    return {
+        "folders": tuple(folders),
+        "roots": tuple(root for root, _ in known),
+        # The relative paths of the files of ours on the way to the folders.
+        "projects": [
+            (root, paths, tuple(Search(root, paths, lambda *_: None).on_the_way((*folders, *paths))))
+            for root, paths in known
+        ],
+        "trusts": records,
+    }
 
 
 def rows_of(loader: HookConfigLoader, loaded: Iterable[str]) -> list[dict[str, Any]]:

@@ -179,16 +179,20 @@ def _own_tables(name: str) -> list[PluginTable]:
     return found
 
 
-def look_again(projects: Mapping[str, Any]) -> None:
-    """Look at the files again at once, and hold the tables of ``projects``, from ``held_projects``, and no others."""
+def look_again(projects: Mapping[str, Any], files: list[FileTables] | None = None) -> None:
+    """Hold the tables of ``projects`` and no others, and look at the other files again at once, unless ``files`` are
+    given, of which the caller knows that they are as they were. Both come from ``held_tables``.
+    """
+    global _restored  # noqa: PLW0603 - of the process, like the files
+    _restored = files
     _own.clear()
     _of_projects.clear()
     _of_projects.update(projects)
 
 
-def held_projects() -> dict[str, Any]:
-    """Return the tables of the projects that ``hold_project`` set, for ``look_again``."""
-    return dict(_of_projects)
+def held_tables() -> tuple[dict[str, Any], list[FileTables]]:
+    """Return the tables of the projects that ``hold_project`` set, and those of the other files."""
+    return dict(_of_projects), _own_file_tables()
 
 
 def _own_file_tables() -> list[FileTables]:

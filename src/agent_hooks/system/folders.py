@@ -83,6 +83,11 @@ def choose_config_dir(folder: str) -> None:
     _chosen = (folder,) if folder else ()
 
 
+def chosen_config_dir() -> str:
+    """Return the folder that ``choose_config_dir`` has set, an empty string for none."""
+    return _chosen[0] if _chosen else ""
+
+
 def uses_account() -> bool:
     """Whether the folders of the account count beside those that the environment names."""
     return _is_command and not _chosen

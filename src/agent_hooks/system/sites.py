@@ -10,6 +10,7 @@ import os
 import sys
 
 from .paths import is_below
+from .stamps import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def restrict(projects: Iterable[str]) -> None:
     prefix, ours = os.path.realpath(sys.prefix), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     real = map(os.path.realpath, folders)
     _sites = frozenset((ours, *(each for each in real if is_below(each, prefix) or not _is_below_project(each))))
-    given = {os.path.realpath(each) for each in os.environ.get("PYTHONPATH", os.devnull).split(os.pathsep)}
+    named = os.environ.get("PYTHONPATH", os.devnull).split(os.pathsep)
+    note("real", *named)
+    given = {*map(os.path.realpath, named)}
     kept: list[str] = []
     left_out: list[str] = []
     for entry in sys.path:

@@ -118,6 +118,10 @@ def _owner(path: str) -> Any:
     return found[:4] if isinstance(found, tuple) else found
 
 
+def _real(path: str) -> str:
+    return os.path.realpath(path)  # found at each call: a resident process replaces it for an event
+
+
 # -- names of files that may bring hooks -------------------------------------------------------------------------------
 
 _telling: frozenset[str] = frozenset()
@@ -136,7 +140,7 @@ _LOOKS: dict[str, Callable[[str], Any]] = {
     "later": _file,
     "owner": _owner,
     "link": os.path.lexists,
-    "real": os.path.realpath,
+    "real": _real,
     "names": _names,
 }
 _FIRST = tuple(kind for kind in _LOOKS if kind != "later")
