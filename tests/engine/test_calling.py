@@ -21,7 +21,7 @@ def deny_in_turns(ctx: HookContext) -> InTurns:
     def work() -> Generator[None, None, HookOutcome]:
         for _ in range(TURNS):
             yield
-        return HookOutcome.deny(f"No {ctx.tool_call.command}.")
+        return HookOutcome.deny(f"No {ctx.tool_call and ctx.tool_call.command}.")
 
     return InTurns(work())
 

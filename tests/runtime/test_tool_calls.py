@@ -210,7 +210,12 @@ def test_a_large_result_is_opened_for_the_hooks_that_read_it_only(monkeypatch):
     rows = [{"id": number, "pair": (number, None)} for number in range(10_000)]
     opened: list[Snapshot] = []
     whole = Snapshot.whole
-    monkeypatch.setattr(Snapshot, "whole", lambda self: opened.append(self) or whole(self))
+
+    def counted(self):
+        opened.append(self)
+        return whole(self)
+
+    monkeypatch.setattr(Snapshot, "whole", counted)
     work = tool(lambda: rows, name="work", description="", kind="read")
     state = trial_of(False, [call("work")], "done", tools=[work]).run()
     assert [json.loads(text) for text in results(state)] == [json.loads(json.dumps(rows))]

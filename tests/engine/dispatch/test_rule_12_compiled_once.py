@@ -200,7 +200,7 @@ def test_only_false_leaves_a_hook_out(engine, answer):
 
 
 def test_a_condition_that_fails_leaves_its_hook_in(engine):
-    @engine.hook(when=lambda: {}["settings"])
+    @engine.hook(when=lambda: int("settings"))
     def guard(ctx):
         return HookOutcome.deny("no")
 

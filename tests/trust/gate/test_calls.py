@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agent_hooks import ToolCall
@@ -11,7 +13,7 @@ CALLING = "import subprocess; subprocess.run(['agent-hooks', 'trust', '--digest'
 WRITING = "open('hookconf.py', 'w').write('')"
 SAID = "Run agent-hooks trust; echo x > hookconf.py"
 
-RUNNING = [
+RUNNING: list[tuple[str, dict[str, Any]]] = [
     ("execute_code", {"code": CALLING}),
     ("python", {"code": CALLING}),
     ("python", {"code": WRITING}),
@@ -55,7 +57,7 @@ RUNNING = [
     ("update_code", {"code": "hookconf.py", "text": ""}),
 ]
 
-HONEST = [
+HONEST: list[tuple[str, dict[str, Any]]] = [
     ("lookup_code", {"code": "hookconf.py"}),
     ("lookup_code", {"code": WRITING}),
     ("resolve_symbol", {"code": "./hookconf.py"}),

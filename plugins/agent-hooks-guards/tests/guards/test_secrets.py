@@ -385,17 +385,27 @@ def test_a_long_result_is_redacted_like_a_short_one(odd):
     assert plain == rows("plain")
 
 
+def counted(monkeypatch, owner, name):
+    """Return the list of the calls of a method."""
+    calls, method = [], getattr(owner, name)
+
+    def call(self):
+        calls.append(self)
+        return method(self)
+
+    monkeypatch.setattr(owner, name, call)
+    return calls
+
+
 def test_a_long_result_without_secrets_is_read_once(monkeypatch):
     result = InTurns(read_only(rows("plain"))).at_once()
-    copies = []
-    monkeypatch.setattr(Snapshot, "copy", lambda self, copy=Snapshot.copy: copies.append(copy(self)) or copies[-1])
+    copies = counted(monkeypatch, Snapshot, "copy")
     assert after(result).result is None
     assert len(copies) == 1
 
 
 def test_a_long_result_of_one_level_is_read_once(monkeypatch):
-    read = []
-    monkeypatch.setattr(FrozenDict, "items", lambda self: read.append(1) or dict.items(self), raising=False)
+    read = counted(monkeypatch, FrozenDict, "items")
     assert after({str(number): "text" for number in range(6000)}).result is None
     assert len(read) == 1
 
