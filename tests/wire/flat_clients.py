@@ -92,6 +92,9 @@ CURSOR_KEYS = {
     "stop": {"followup_message"},
     "sessionStart": {"env", "additional_context"},
     "preCompact": {"user_message"},
+    # In Claude Code's files, where nothing counts that refuses or allows.
+    **{name: {"additional_context"} for name in ("SessionStart", "PostToolUse")},
+    **{name: {"followup_message"} for name in ("Stop", "SubagentStop")},
 }
 
 
@@ -99,7 +102,8 @@ def cursor(event: str, stdout: str, stderr: str, exit_code: int) -> Effect:
     body = body_of(stdout)
     assert body.keys() <= CURSOR_KEYS.get(event, set()), event
     if exit_code == 2:
-        return Effect("no")
+        assert event not in ("Stop", "SubagentStop")
+        return Effect("no", told=stderr)
     permission, new = body.get("permission", "allow"), body.get("updated_input")
     told = body.get("agent_message") or body.get("user_message") or body.get("followup_message", "")
     message, context = body.get("user_message", ""), body.get("additional_context", "")

@@ -4,6 +4,9 @@ Cursor reports one tool call by several events: ``preToolUse`` for every tool, t
 ``beforeMCPExecution`` or ``beforeReadFile``, and likewise afterwards. ``preToolUse`` has all that the others have, and
 alone takes new arguments, so it is the one to wire: wired with the others, hooks that count would count a call twice.
 What the others have over it is the question to the user; so one is a refusal that says what needs approval.
+
+Cursor also runs the hooks in Claude Code's files, with payloads of its own. It is documented that exit code 2 refuses
+there, and not which fields of its own count. Source: cursor.com/docs/reference/third-party-hooks, as of 2026-10.
 """
 
 from __future__ import annotations
@@ -53,6 +56,18 @@ ROWS = {
     "afterAgentThought": row("on_host_event", seconds=_SECONDS),
     "workspaceOpen": row("on_host_event", seconds=_SECONDS),
 }
+# The events of the hooks in Claude Code's files, by the names there.
+_IN_CLAUDE_FILES = {
+    "SessionStart": row("session_start", takes="context", seconds=_SECONDS),
+    "SessionEnd": row("session_end", seconds=_SECONDS),
+    "UserPromptSubmit": row("user_input", "exit", seconds=_SECONDS),
+    "PreToolUse": row("before_tool_use", "exit", seconds=_SECONDS),
+    "PostToolUse": row("after_tool_use", takes="context", seconds=_SECONDS),
+    "PostToolUseFailure": row("on_tool_error", seconds=_SECONDS),
+    "SubagentStop": row("after_subagent", "go_on", seconds=_SECONDS),
+    "Stop": row("on_stop", "go_on", seconds=_SECONDS),
+    "PreCompact": row("before_compact", seconds=_SECONDS),
+}
 # A result of an MCP server is the only one that can be replaced.
 _MCP_RESULT = row("after_tool_use", "result", "context result", _SECONDS)
 # Who is told of a refusal there; elsewhere the agent has a message of its own.
@@ -74,6 +89,10 @@ class Cursor(ClaudeFamily):
     asks_about_changes = False
     people_read_stderr = True
     repeats = frozenset(name for name in ROWS if name.startswith(("before", "after"))) - {"beforeSubmitPrompt"}
+    in_claude_files = {  # noqa: RUF012 - a table
+        "beforeSubmitPrompt": "UserPromptSubmit",
+        **{name[0].lower() + name[1:]: name for name in _IN_CLAUDE_FILES},
+    }
     spellings = {  # noqa: RUF012 - a table
         "conversation_id": "session_id",
         "subagent_type": "agent_type",
@@ -85,6 +104,10 @@ class Cursor(ClaudeFamily):
         "error_message": "error",
         "summary": "last_assistant_message",
     }
+
+    def row(self, event: str) -> Row:
+        """Return the row of the event ``event``, also by its name in Claude Code's files."""
+        return _IN_CLAUDE_FILES.get(event) or super().row(event)
 
     def common(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return ``payload`` under the common keys, with the tool call that the event is about."""
@@ -107,9 +130,9 @@ class Cursor(ClaudeFamily):
 
     def event_of(self, name: str, payload: Mapping[str, Any]) -> str:
         """Return the name here: the end of a failed run is an error, and a refused call did not fail."""
-        if name == "stop" and payload.get("status", "completed") != "completed":
+        if name in ("stop", "Stop") and payload.get("status", "completed") != "completed":
             return "on_error" if payload["status"] == "error" else "on_host_event"
-        if name == "postToolUseFailure" and payload.get("failure_type") == "permission_denied":
+        if name in ("postToolUseFailure", "PostToolUseFailure") and payload.get("failure_type") == "permission_denied":
             return "on_host_event"
         return super().event_of(name, payload)
 
