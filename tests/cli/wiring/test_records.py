@@ -41,7 +41,7 @@ class Wired:
 
     def editor(self, events=()):
         handler = {"type": "command", "command": LINE}
-        entries = {event: {**handler, "command": LINE + event} for event in events}
+        entries = {event: {**handler, "command": f"{LINE}{event} --timeout 9"} for event in events}
         if self.host.shape == "groups":
             entries = {event: {"hooks": [entry]} for event, entry in entries.items()}
         return HooksFile(self.host, str(self.path), entries)
