@@ -197,4 +197,4 @@ def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bo
 def _settings(judging: Judging, value: str) -> str:
     if value.lstrip().startswith("{"):
         return value
-    return read_text(value, judging.cwd) or "\n".join(judging.texts)
+    return "\n".join((read_text(value, judging.cwd), *judging.texts))  # the command may write the file before
