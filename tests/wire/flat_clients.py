@@ -92,9 +92,6 @@ CURSOR_KEYS = {
     "stop": {"followup_message"},
     "sessionStart": {"env", "additional_context"},
     "preCompact": {"user_message"},
-    # In Claude Code's files, where nothing counts that refuses or allows.
-    **{name: {"additional_context"} for name in ("SessionStart", "PostToolUse")},
-    **{name: {"followup_message"} for name in ("Stop", "SubagentStop")},
 }
 
 

@@ -56,17 +56,10 @@ ROWS = {
     "afterAgentThought": row("on_host_event", seconds=_SECONDS),
     "workspaceOpen": row("on_host_event", seconds=_SECONDS),
 }
-# The events of the hooks in Claude Code's files, by the names there.
+# Where it runs the hooks in Claude Code's files, by the names there.
 _IN_CLAUDE_FILES = {
-    "SessionStart": row("session_start", takes="context", seconds=_SECONDS),
-    "SessionEnd": row("session_end", seconds=_SECONDS),
     "UserPromptSubmit": row("user_input", "exit", seconds=_SECONDS),
     "PreToolUse": row("before_tool_use", "exit", seconds=_SECONDS),
-    "PostToolUse": row("after_tool_use", takes="context", seconds=_SECONDS),
-    "PostToolUseFailure": row("on_tool_error", seconds=_SECONDS),
-    "SubagentStop": row("after_subagent", "go_on", seconds=_SECONDS),
-    "Stop": row("on_stop", "go_on", seconds=_SECONDS),
-    "PreCompact": row("before_compact", seconds=_SECONDS),
 }
 # A result of an MCP server is the only one that can be replaced.
 _MCP_RESULT = row("after_tool_use", "result", "context result", _SECONDS)
@@ -89,10 +82,7 @@ class Cursor(ClaudeFamily):
     asks_about_changes = False
     people_read_stderr = True
     repeats = frozenset(name for name in ROWS if name.startswith(("before", "after"))) - {"beforeSubmitPrompt"}
-    in_claude_files = {  # noqa: RUF012 - a table
-        "beforeSubmitPrompt": "UserPromptSubmit",
-        **{name[0].lower() + name[1:]: name for name in _IN_CLAUDE_FILES},
-    }
+    in_claude_files = {"beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse"}  # noqa: RUF012 - a table
     spellings = {  # noqa: RUF012 - a table
         "conversation_id": "session_id",
         "subagent_type": "agent_type",
@@ -130,9 +120,9 @@ class Cursor(ClaudeFamily):
 
     def event_of(self, name: str, payload: Mapping[str, Any]) -> str:
         """Return the name here: the end of a failed run is an error, and a refused call did not fail."""
-        if name in ("stop", "Stop") and payload.get("status", "completed") != "completed":
+        if name == "stop" and payload.get("status", "completed") != "completed":
             return "on_error" if payload["status"] == "error" else "on_host_event"
-        if name in ("postToolUseFailure", "PostToolUseFailure") and payload.get("failure_type") == "permission_denied":
+        if name == "postToolUseFailure" and payload.get("failure_type") == "permission_denied":
             return "on_host_event"
         return super().event_of(name, payload)
 

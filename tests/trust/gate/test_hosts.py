@@ -39,6 +39,8 @@ env -i HOME=/tmp PATH=$PATH claude -p x
 export CLAUDE_CONFIG_DIR=/tmp/x && claude -p x
 export HOME=$(mktemp -d); codex exec x
 XDG_CONFIG_HOME=/tmp opencode run x
+opencode run --pure x
+OPENCODE_PURE=1 opencode run x
 AGENT_HOOKS_DISABLE=guards claude -p x
 AGENT_HOOKS_CONFIG_DIR=/tmp/x codex exec x
 PYTHONPATH=/tmp/evil claude -p x

@@ -34,7 +34,6 @@ _INSTALLED = re.compile(r"\bagent_hooks_core\.py['\"]? run --agent \S+ --event \
 
 
 def _is_installed(handler: Mapping[str, Any]) -> bool:
-    """Whether `install` wrote this handler, and no person."""
     return runs_ours(handler) and _INSTALLED.search(str(handler.get("command"))) is not None
 
 
@@ -74,10 +73,7 @@ class HooksFile:
             raise SettingsError(f"{self.path}: {error} It was left as it is: repair it, then try again.") from error
 
     def cleaned(self, data: bytes, before: bytes | None, *, by_hand: bool = False) -> bytes:
-        """Return the content without our entries and what only they were in, with those of people that they replaced.
-
-        ``by_hand``: without the entries of people as well.
-        """
+        """Return the content without our entries, what only they were in, and if ``by_hand``, those of people."""
         former = self.document(before)
         hooks = former.value.get(HOOKS)
         keep: set[Place] = set()

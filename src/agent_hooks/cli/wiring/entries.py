@@ -153,7 +153,7 @@ def _entry(wiring: Wiring, event: str, *, or_refuse: bool) -> dict[str, Any]:
     words = [*map(_quoted, command(wiring)), "--event", event, "--timeout", str(seconds - AHEAD)]
     handler["command"] = " ".join(words) + OR_REFUSE * by_exit
     handler["timeout"] = seconds * wiring.timeout
-    if is_closed and wiring.closing is not None:
+    if is_closed and wiring.closing is not None and not or_refuse:  # an old Claude Code removes the field
         handler[wiring.closing[0]] = wiring.closing[1]
     return {"hooks": [handler]} if wiring.shape == "groups" else handler
 

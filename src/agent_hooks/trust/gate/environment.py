@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 SITE_NAMES = frozenset(("site-packages", "dist-packages"))
 OUR_SCRIPTS = frozenset(("agent-hooks", "agent-hooks-core"))
-_OUR_MODULES = frozenset(("agent_hooks", "agent_hooks_core", "agent_hooks_launcher", "agent_hooks_repair"))
+_OUR_MODULES = frozenset("agent_hooks agent_hooks_core agent_hooks_launcher agent_hooks_repair".split())
 SCRIPT_FOLDERS = frozenset(("bin", "scripts"))
 _AT_START = frozenset(("sitecustomize", "usercustomize"))  # modules that Python imports at its start
 _METADATA = (".dist-info", ".egg-info")
