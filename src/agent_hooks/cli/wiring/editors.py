@@ -76,11 +76,8 @@ class HooksFile:
         """Return the content without our entries, what only they were in, and if ``by_hand``, those of people."""
         former = self.document(before)
         hooks = former.value.get(HOOKS)
-        keep: set[Place] = set()
-        if isinstance(hooks, dict):
-            keep = {(HOOKS, event) for event, items in hooks.items() if items == []} | (
-                {(HOOKS,)} if not hooks else set()
-            )
+        empty = [event for event, items in hooks.items() if items == []] if isinstance(hooks, dict) else ()
+        keep: set[Place] = {(HOOKS, event) for event in empty} | ({(HOOKS,)} if hooks == {} else set())
         document = self.document(data)
         found = without_ours(document, runs_ours if by_hand else _is_installed, keep)
         there = [(place[1], handler) for place, handler in ours_in(found, runs_ours)]

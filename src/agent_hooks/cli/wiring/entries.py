@@ -103,9 +103,9 @@ def events_of(wiring: Wiring) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for host in hosts_of(wiring):
+        names = [name for name in host.rows if name not in host.repeats]
         # Copilot has each event a second time in lower case, with a payload that does not say which one it is.
-        has_two = any(name[0].isupper() for name in host.rows)
-        names = (name for name in host.rows if name not in host.repeats and (name[0].isupper() or not has_two))
+        names = [name for name in names if name[0].isupper()] or names
         found = {name: str(host.rows[name].event) for name in names} | found
     return found
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 # How long another installation is waited for.
 _SECONDS = 30.0
+_UNRELIABLE = (OSError, ValueError, TypeError, KeyError)  # of a record
 
 
 class Change:
@@ -72,7 +73,7 @@ class Records:
             with open(self._file(path, "json"), encoding="utf-8") as file:
                 found = loads(file.read())
             is_whole = found["path"] == path and isinstance(found["after"], str) and isinstance(found["is_new"], bool)
-        except (OSError, ValueError, TypeError, KeyError):
+        except _UNRELIABLE:
             return None
         return found if is_whole else None
 
@@ -80,10 +81,7 @@ class Records:
         """Return all records."""
         found = []
         for name in sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else ():
-            with (
-                suppress(OSError, ValueError, TypeError, KeyError),
-                open(os.path.join(self.folder, name), "rb") as file,
-            ):
+            with suppress(*_UNRELIABLE), open(os.path.join(self.folder, name), "rb") as file:
                 if name.endswith(".json") and (record := self.read(loads(file.read().decode())["path"])) is not None:
                     found.append(record)
         return found

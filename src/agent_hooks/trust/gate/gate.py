@@ -48,8 +48,8 @@ class Protection:
     machine's, the state, the compiled plans and the resident process's socket. ``further``: more such folders.
     ``environment``: the one that the gate runs from, by default that of this process. ``tables``: by the path of a
     ``pyproject.toml``, the canonical bytes of its table as it was trusted. ``scripts``: those of the files that are in
-    Python. ``project``: the one that the agent works in, whose own sources are not the gate's parts, though it runs
-    from them. Raises ``SettingsError`` where a variable names a folder that is none.
+    Python. ``project``: whose own sources are no parts of the gate, though it may run from them. Raises
+    ``SettingsError`` where a variable names a folder that is none.
     """
 
     def __init__(
