@@ -28,6 +28,6 @@ def test_the_client_does_what_the_file_says(host: str, case: dict[str, Any], ses
     if host == "codex":  # its trust is for one command line
         here.client = here.client._replace(argv=(*here.client.argv, "--dangerously-bypass-hook-trust"))
     model = here.ask(["echo original > mark.txt"])
-    assert len(model.requests) > 1, here.said
+    assert model.requests, here.said
     mark = here.project / "mark.txt"
     assert case["effect"] == (f"ran_{mark.read_text().strip()}" if mark.exists() else "blocked"), here.said
