@@ -1,10 +1,11 @@
 """What a tool call of a real session costs more with hooks: milliseconds per call, beside `true` as the hook.
 
-    python benchmarks/felt.py PREFIX ENVIRONMENT [ROUNDS]
+    python benchmarks/felt.py CLIENTS ENVIRONMENT [ROUNDS]
 
-PREFIX is one of npm with the clients, ENVIRONMENT a virtual environment with the wheels of the core and the guards. A
-session is 20 calls; its time is that between the first and the last request of the agent at a stand-in for its model,
-so that starting the client does not count. The rounds are interleaved, the least of each counts.
+CLIENTS is the folder that keeps the clients, as AGENT_HOOKS_E2E_CLIENTS; ENVIRONMENT is a virtual environment with the
+wheels of the core and the guards. A session is 20 calls; its time is that between the first and the last request of the
+agent at a stand-in for its model, so that starting the client does not count. The rounds are interleaved, the least of
+each counts.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 
-from e2e.clients import CLIENTS, find  # noqa: E402 - below tests/
+from e2e.clients import CLIENTS, installed  # noqa: E402 - below tests/
 from e2e.session import Session  # noqa: E402 - below tests/
 
 CALLS = 20
@@ -32,10 +33,10 @@ def replace(value: object) -> object:
     return [replace(each) for each in value] if isinstance(value, list) else value
 
 
-def prepare(name: str, hook: str, prefix: Path, environment: Path) -> Session:
+def prepare(name: str, hook: str, clients: Path, environment: Path) -> Session:
     """A home with the client, wired with that hook."""
     client = CLIENTS[name]
-    program, why = find(client, prefix)
+    program, why = installed(client, clients / name)
     if program is None:
         sys.exit(why)
     if name == "codex":  # its trust is for one command line
@@ -60,11 +61,11 @@ def measure(session: Session) -> float:
 
 
 def main() -> None:
-    prefix, environment = map(Path, sys.argv[1:3])
+    clients, environment = map(Path, sys.argv[1:3])
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     print(f"{'milliseconds per call':24}{'none':>10}{'true':>10}{'agent-hooks':>14}{'more than true':>17}")
     for name in ("claude", "codex"):
-        sessions = {hook: prepare(name, hook, prefix, environment) for hook in HOOKS}
+        sessions = {hook: prepare(name, hook, clients, environment) for hook in HOOKS}
         taken: dict[str, list[float]] = {hook: [] for hook in HOOKS}
         for _ in range(rounds):
             for hook, session in sessions.items():

@@ -65,6 +65,22 @@ def test_copilot_is_answered_flat_also_where_it_runs_claudes_hooks(command, payl
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("option", [True, False])
+def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command, payload, option):
+    def ask(file: str, event: str, **changed: object) -> tuple[str, str, int]:
+        options = ["--event", event] if option else []
+        text = json.dumps(payload("cursor", f"documented/{file}", **changed))
+        done = command("run", "--agent", "claude-code", *options, stdin=text)
+        return done.stdout, done.stderr.partition("\n")[0], done.exit_code
+
+    command.install(DENY + STOPPED)
+    assert ask("preToolUse", "PreToolUse") == ("", "not here", 2)
+    assert ask("preToolUse", "PreToolUse", tool_name="Read", tool_input={"file_path": "a"}) == ("", "", 0)
+    assert ask("beforeSubmitPrompt", "UserPromptSubmit") == ("", "not this", 2)
+    assert ask("stop", "Stop") == ('{"followup_message":"the tests are red"}', "", 0)
+
+
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("agent", "file", "event", "expected"),
     [

@@ -29,6 +29,14 @@ def test_every_json_object_is_read_as_it_is(value, ascii_only):
     assert read_object(text.encode("utf-8", "surrogatepass")) == value
 
 
+@pytest.mark.parametrize("marks", [1, 2])
+def test_byte_order_marks_before_the_object_are_no_part_of_it(marks):
+    """Cursor sends its payloads through PowerShell, which writes them."""
+    assert read_object(b"\xef\xbb\xbf" * marks + b'{"a": 1}') == {"a": 1}
+    with pytest.raises(WireError, match="no payload"):
+        read_object(b"\xef\xbb\xbf" * marks)
+
+
 @given(st.binary(max_size=200) | st.text(alphabet='{}[]":,\\u0 aN1e+-', max_size=60).map(str.encode))
 def test_bytes_are_an_object_or_a_wire_error(data):
     try:

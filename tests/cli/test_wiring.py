@@ -46,7 +46,7 @@ def shown(page):
     return found
 
 
-DOCS = shown("docs/coding-agents.md")
+DOCS = shown("docs/wiring-by-hand.md")
 ENTRIES = [
     (agent, event, entry)
     for agent, events in DOCS.items()

@@ -185,29 +185,20 @@ CLIENTS = {
 }
 
 
-def find(client: Client, prefix: Path) -> tuple[Path | None, str]:
-    """The client's program below a prefix of npm, or why there is none."""
-    folder = prefix / "node_modules"
-    manifest = folder / client.package / "package.json"
-    if not manifest.is_file():
-        return None, f"{client.package}@{client.version} is not below {prefix}"
-    version = json.loads(manifest.read_text())["version"]
-    if version != client.version:
-        return None, f"{client.package} below {prefix} is {version}, not {client.version}"
-    return folder / ".bin" / client.program, ""
-
-
-def install(client: Client, prefix: Path) -> tuple[Path | None, str]:
-    """Install the client from npm's registry below the prefix; its program, or why it cannot be installed."""
-    npm = shutil.which("npm")
-    if npm is None:
-        return None, "npm is not on PATH"
-    words = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), f"{client.package}@{client.version}"]
-    prefix.mkdir(parents=True, exist_ok=True)
-    ended = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
-    if ended.returncode:
-        return None, f"npm install {client.package}@{client.version}: {ended.stderr.strip()[-300:]}"
-    return find(client, prefix)
+def installed(client: Client, prefix: Path) -> tuple[Path | None, str]:
+    """The client's program below a prefix of npm, which installs it if it is not there, or why there is none."""
+    manifest = prefix / "node_modules" / client.package / "package.json"
+    package = f"{client.package}@{client.version}"
+    if not manifest.is_file() or json.loads(manifest.read_text())["version"] != client.version:
+        npm = shutil.which("npm")
+        if npm is None:
+            return None, f"{package}: npm is not on PATH"
+        prefix.mkdir(parents=True, exist_ok=True)
+        words = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), package]
+        ended = subprocess.run(words, capture_output=True, text=True, timeout=900, check=False)
+        if ended.returncode:
+            return None, f"npm install {package}: {ended.stderr.strip()[-300:]}"
+    return prefix / "node_modules/.bin" / client.program, ""
 
 
 def run(argv: list[str], *, cwd: Path, env: Mapping[str, str], patience: float = PATIENCE) -> tuple[int | None, str]:

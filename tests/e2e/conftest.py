@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.clients import CLIENTS, find, install
+from e2e.clients import CLIENTS, installed
 from e2e.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
-# A prefix in which `npm install` has already put clients; without it, they are installed in a temporary one.
-PREFIX = os.environ.get("AGENT_HOOKS_E2E_CLIENTS", "")
+# The folder that keeps the clients from one run to the next; without it, they are installed in a temporary one.
+KEPT = os.environ.get("AGENT_HOOKS_E2E_CLIENTS", "")
 PLUGIN = {
     "METADATA": "Metadata-Version: 2.1\nName: e2e-policy\nVersion: 1\n",
     "entry_points.txt": "[agent_hooks]\ne2e-policy = e2e_policy\n",
@@ -48,15 +48,12 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """A client's program by the client's name; skips the test, with the reason, where it cannot be installed."""
+    clients = Path(KEPT) if KEPT else tmp_path_factory.mktemp("clients")
     found: dict[str, tuple[Path | None, str]] = {}
 
     def get(name: str) -> Path:
         if name not in found:
-            client = CLIENTS[name]
-            prefix = Path(PREFIX) if PREFIX else tmp_path_factory.mktemp(name)
-            found[name] = find(client, prefix / name) if PREFIX and (prefix / name).is_dir() else find(client, prefix)
-            if found[name][0] is None and not PREFIX:
-                found[name] = install(client, prefix)
+            found[name] = installed(CLIENTS[name], clients / name)
         path, why = found[name]
         if path is None:
             pytest.skip(why)

@@ -36,7 +36,9 @@ def before_tool_use(tool_call):
 
 @hookimpl(match="shell", mode="transform")
 def after_tool_use(tool_call, result):
-    """Take a secret out of what the model reads."""
+    """Take a secret out of what the model reads, or add something."""
+    if "tell-after" in tool_call.command:
+        return HookOutcome.update(context="the-later-context")
     if "the-" + "secret" in str(result):
         return HookOutcome.update(result="[redacted by the policy]")
     return None

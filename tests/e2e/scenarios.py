@@ -43,9 +43,8 @@ SCENARIOS = {
         clients=frozenset(("qwen",)),
     ),
     "rewrite without allow": Scenario((": replace; echo > ran",), not_ran=("ran",)),
-    "context": Scenario(
-        (": tell; echo > ran",), ran=("ran",), told=("the-context",), clients=ALL - {"gemini", "qwen", "opencode"}
-    ),
+    "context": Scenario((": tell; echo > ran",), ran=("ran",), told=("the-context",), clients=ALL - {"gemini", "qwen"}),
+    "context with a result": Scenario((": tell-after; echo > ran",), ran=("ran",), told=("the-later-context",)),
     "redacted": Scenario(
         ("cat notes; echo > ran",),
         files=(("notes", "the-secret-word"),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -57,6 +58,25 @@ class Session:
             code, self.said = run([str(self.program), *self.client.asks(prompt, model.url)], cwd=self.project, env=env)
         assert code is not None, f"{self.client.name} did not end\n{self.said}"
         return model
+
+    def wiring(self) -> Path:
+        """The file of the client's own that runs our command."""
+        files = (file for file in sorted(self.home.rglob("*")) if file.suffix in {".json", ".js"} and file.is_file())
+        return next(file for file in files if "agent_hooks_core" in file.read_text())
+
+    def answer(self, event: str, stdout: str, stderr: str, exit_code: int) -> None:
+        """Have a command that answers so in the place of ours, at this event alone."""
+        for name, text in (("stdout", stdout), ("stderr", stderr)):
+            (self.folder / name).write_text(text)
+        script = self.folder / "answer"
+        lines = ("#!/bin/sh", "cat > /dev/null", f"cat {self.folder}/stdout", f"cat {self.folder}/stderr >&2")
+        script.write_text("\n".join((*lines, f"exit {exit_code}\n")))
+        script.chmod(0o755)
+        settings = json.loads(self.wiring().read_text())
+        handler = {**settings["hooks"][event][0]["hooks"][0], "command": str(script)}
+        handler.pop("onFailure", None)
+        settings["hooks"] = {event: [{"hooks": [handler]}]}
+        self.wiring().write_text(json.dumps(settings))
 
     def ran(self, name: str) -> bool:
         """Whether a command has made this file of the project."""

@@ -36,19 +36,20 @@ def test_scenario(what: str, name: str, session: Callable[[str], Session]):
     assert scenario.requests in {None, len(model.requests)}, here.said
 
 
-@pytest.mark.parametrize("name", ["claude", "older-claude", "codex"])
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_environment_moved_away(name: str, session: Callable[[str], Session]):
     here = session(name)
     here.move()
     model = here.ask([": none; echo > ran"])
     assert not here.ran("ran"), here.said
-    assert model.requests == []  # the gate of the prompt is closed already
+    # The gate of the prompt is closed already; in Copilot, JSON alone closes it.
+    assert (model.requests == []) == (name != "copilot")
     here.restore()
     here.ask([": none; echo > after"])
     assert here.ran("after"), here.said
 
 
-@pytest.mark.parametrize("name", ["claude", "older-claude", "codex"])
+@pytest.mark.parametrize("name", sorted(ALL))
 def test_environment_moved_away_during_a_session(name: str, session: Callable[[str], Session]):
     here = session(name)
     model = here.ask([": none; echo > before", ": none; echo > ran"], before={1: here.move})
@@ -62,7 +63,7 @@ def test_environment_moved_away_during_a_session(name: str, session: Callable[[s
 def test_attack(what: str, name: str, session: Callable[[str], Session]):
     here = session(name)
     (site,) = here.environment.glob("lib/python*/site-packages")
-    (wiring, *_) = _wirings(here)
+    wiring = here.wiring()
     places = {
         "site": site,
         "bin": here.environment / "bin",
@@ -76,15 +77,6 @@ def test_attack(what: str, name: str, session: Callable[[str], Session]):
     assert _contents(here, wiring, site) == before, here.said
     assert not here.ran("ran")
     assert model.saw("the-reason-of-deny"), here.said
-
-
-def _wirings(here: Session) -> list[Path]:
-    """The files below the home that run our command: the first is the host's own."""
-    return [
-        file
-        for file in sorted(here.home.rglob("*"))
-        if file.suffix in {".json", ".js", ".ts"} and file.is_file() and "agent_hooks_core" in file.read_text()
-    ]
 
 
 def _hooks(wiring: Path) -> str:

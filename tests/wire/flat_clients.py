@@ -99,7 +99,8 @@ def cursor(event: str, stdout: str, stderr: str, exit_code: int) -> Effect:
     body = body_of(stdout)
     assert body.keys() <= CURSOR_KEYS.get(event, set()), event
     if exit_code == 2:
-        return Effect("no")
+        assert event not in ("Stop", "SubagentStop")
+        return Effect("no", told=stderr)
     permission, new = body.get("permission", "allow"), body.get("updated_input")
     told = body.get("agent_message") or body.get("user_message") or body.get("followup_message", "")
     message, context = body.get("user_message", ""), body.get("additional_context", "")

@@ -201,12 +201,15 @@ def decide(
         named = next((name for key in EVENT_KEYS if isinstance(name := payload.get(key), str)), None)
         if foreign:
             return host.failure(named or event, f"agent-hooks: {foreign}"), b""
+        renamed = host.in_claude_files if named_host.name == "claude-code" else {}
+        if named and renamed:
+            event, named = None, renamed.get(named, named)
         row = host.rows.get(event or named or "")
         if event and named and named != event and (row is None or row is not host.rows.get(named)):
             wrong = f"the command says --event {event}, and the payload {named}; correct the hook settings."
             return host.failure(named, f"agent-hooks: {wrong}"), b""
         event = named or event
-        if row is None and (owner := owner_of(event or "")) is not None:
+        if row is None and not renamed and (owner := owner_of(event or "")) is not None:
             wrong = f"the command says --agent {host.name}, and {event} is an event of {owner.title}"
             return owner.failure(event, f"agent-hooks: {wrong}; correct the hook settings."), b""
         ctx = host.read(payload, event)

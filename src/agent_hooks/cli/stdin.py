@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from agent_hooks.errors import WireError
 
 MAX_BYTES = 64 * 1024 * 1024
+_BOM = b"\xef\xbb\xbf"  # Cursor's PowerShell begins with one, or two
 
 
 def read_all(descriptor: int, deadline: float, parts: list[bytes]) -> bytes:
@@ -44,6 +45,8 @@ def read_object(data: bytes) -> dict[str, Any]:
     Any depth is accepted, and so are halves of characters, because hosts cut texts in the middle of one. Raises
     ``WireError``.
     """
+    while data.startswith(_BOM):
+        data = data.removeprefix(_BOM)
     if not data.strip():
         raise _wrong("There is no payload on stdin; the host must write one JSON object there.")
     try:

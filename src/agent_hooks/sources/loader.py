@@ -243,8 +243,9 @@ class HookConfigLoader:
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
-        self.protection = (tuple(protected), (ClaudeSource("managed").folder,), tables, tuple(scripts))
-        return Protection(protected, further=self.protection[1], tables=tables, scripts=scripts)
+        further = (ClaudeSource("managed").folder,)
+        self.protection = (tuple(protected), further, tables, tuple(scripts), self.project_dir)
+        return Protection(protected, further=further, tables=tables, scripts=scripts, project=self.project_dir)
 
     def _register(self, manager: HookManager, file: ReadFile, root: str) -> None:
         self._find(file.findings, file.source, root)

@@ -67,13 +67,13 @@ def _may_have_hooks(path: str) -> bool:
 def _finder(plan: Plan) -> Callable[[tuple[Any, ...]], Callable[..., Any]]:
     """Return what finds the function of a reference."""
     gates: list[Any] = []
-    files, further, tables, scripts = plan["protection"]
+    files, further, tables, scripts, project = plan["protection"]
 
     def ask_gate(ctx: HookContext) -> Any:
         if not gates:
             from agent_hooks.trust.gate import Protection
 
-            gates.append(Protection(files, further=further, tables=tables, scripts=scripts))
+            gates.append(Protection(files, further=further, tables=tables, scripts=scripts, project=project))
         return gates[0].before_tool_use(ctx)
 
     def find(reference: tuple[Any, ...]) -> Callable[..., Any]:

@@ -4,6 +4,9 @@ Cursor reports one tool call by several events: ``preToolUse`` for every tool, t
 ``beforeMCPExecution`` or ``beforeReadFile``, and likewise afterwards. ``preToolUse`` has all that the others have, and
 alone takes new arguments, so it is the one to wire: wired with the others, hooks that count would count a call twice.
 What the others have over it is the question to the user; so one is a refusal that says what needs approval.
+
+Cursor also runs the hooks in Claude Code's files, with payloads of its own. It is documented that exit code 2 refuses
+there, and not which fields of its own count. Source: cursor.com/docs/reference/third-party-hooks, as of 2026-10.
 """
 
 from __future__ import annotations
@@ -53,6 +56,11 @@ ROWS = {
     "afterAgentThought": row("on_host_event", seconds=_SECONDS),
     "workspaceOpen": row("on_host_event", seconds=_SECONDS),
 }
+# Where it runs the hooks in Claude Code's files, by the names there.
+_IN_CLAUDE_FILES = {
+    "UserPromptSubmit": row("user_input", "exit", seconds=_SECONDS),
+    "PreToolUse": row("before_tool_use", "exit", seconds=_SECONDS),
+}
 # A result of an MCP server is the only one that can be replaced.
 _MCP_RESULT = row("after_tool_use", "result", "context result", _SECONDS)
 # Who is told of a refusal there; elsewhere the agent has a message of its own.
@@ -74,6 +82,7 @@ class Cursor(ClaudeFamily):
     asks_about_changes = False
     people_read_stderr = True
     repeats = frozenset(name for name in ROWS if name.startswith(("before", "after"))) - {"beforeSubmitPrompt"}
+    in_claude_files = {"beforeSubmitPrompt": "UserPromptSubmit", "preToolUse": "PreToolUse"}  # noqa: RUF012 - a table
     spellings = {  # noqa: RUF012 - a table
         "conversation_id": "session_id",
         "subagent_type": "agent_type",
@@ -85,6 +94,10 @@ class Cursor(ClaudeFamily):
         "error_message": "error",
         "summary": "last_assistant_message",
     }
+
+    def row(self, event: str) -> Row:
+        """Return the row of the event ``event``, also by its name in Claude Code's files."""
+        return _IN_CLAUDE_FILES.get(event) or super().row(event)
 
     def common(self, payload: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return ``payload`` under the common keys, with the tool call that the event is about."""

@@ -53,6 +53,8 @@ class Host(Reader):
     rounds_have_prompts = False
     # Events that report again a call that another event reports: `install` does not wire them.
     repeats: frozenset[str] = frozenset()
+    # Its names of events -> those that they have where it runs the hooks of Claude Code's files and answers otherwise.
+    in_claude_files: Mapping[str, str] = {}
     # Whether the host delivers context beside a refusal.
     context_with_refusals = True
 

@@ -121,16 +121,32 @@ def test_without_its_record_an_installation_is_taken_out_all_the_same(home, host
     assert file.read_text() == text_for(host)
 
 
-def test_lines_that_were_written_by_hand_are_replaced(home):
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_lines_that_were_written_by_hand_are_replaced_until_ours_are_taken_out(home, is_changed):
     line = "/home/ada/.local/bin/agent-hooks-core run --agent claude-code --event PreToolUse --timeout 110"
     mine = {"matcher": "Bash", "hooks": [{"type": "command", "command": "x"}, {"type": "command", "command": line}]}
-    text = json.dumps({"hooks": {"PreToolUse": [mine], "Stop": [{"hooks": [mine["hooks"][1]]}]}}, indent=1)
-    home.write("claude-code", text)
-    home.install("claude-code", events=EVENTS)
-    assert line not in home.file("claude-code").read_text()
+    before = {"hooks": {"PreToolUse": [mine], "Stop": [{"hooks": [mine["hooks"][1]]}]}}
+    file = home.write("claude-code", text := json.dumps(before, indent=1))
+    said = home.install("claude-code", events=EVENTS)[1]
+    assert "replaced until `uninstall`, the lines that were written by hand: PreToolUse, Stop" in said
+    assert line not in file.read_text()
     assert set(home.hooks("claude-code")) == {"PreToolUse", "Stop"}
+    home.install("claude-code", events=["on_stop"])
+    if is_changed:
+        file.write_text(file.read_text().replace("{", '{"theme": "dark",', 1))
+    assert "back again, as before `install`: PreToolUse, Stop" in home.uninstall("claude-code")[1]
+    if is_changed:
+        assert home.read("claude-code") == {
+            "theme": "dark",
+            "hooks": {
+                "PreToolUse": [{**mine, "hooks": mine["hooks"][:1]}, {**mine, "hooks": mine["hooks"][1:]}],
+                "Stop": before["hooks"]["Stop"],
+            },
+        }
+    else:
+        assert file.read_text() == text
     home.uninstall("claude-code")
-    assert home.read("claude-code") == {"hooks": {"PreToolUse": [{**mine, "hooks": mine["hooks"][:1]}]}}
+    assert line not in file.read_text()
 
 
 @pytest.mark.parametrize(
@@ -450,7 +466,7 @@ def test_an_older_claude_code_is_closed_by_the_exit_code_and_that_is_said(home, 
     assert ("ignores onFailure" in said) == is_old
     handlers = home.hooks("claude-code")
     assert handlers["PreToolUse"]["command"].endswith(" || exit 2") == is_old
-    assert handlers["PreToolUse"]["onFailure"] == "block"
+    assert (handlers["PreToolUse"].get("onFailure") == "block") != is_old
     assert not handlers["Stop"]["command"].endswith(" || exit 2")
     assert home.status()[0] == 0
 

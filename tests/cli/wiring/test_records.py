@@ -41,10 +41,9 @@ class Wired:
 
     def editor(self, events=()):
         handler = {"type": "command", "command": LINE}
-        entries = {event: {**handler, "command": LINE + event} for event in events}
-        if self.host.shape == "groups":
-            entries = {event: {"hooks": [entry]} for event, entry in entries.items()}
-        return HooksFile(self.host, str(self.path), entries)
+        entries = {event: {**handler, "command": f"{LINE}{event} --timeout 9"} for event in events}
+        groups = {event: {"hooks": [entry]} for event, entry in entries.items()}
+        return HooksFile(self.host, str(self.path), groups if self.host.shape == "groups" else entries)
 
     def install(self, events):
         self.records.apply(self.records.installing(str(self.path), self.editor(events)), FACTS)

@@ -650,7 +650,23 @@ def test_an_environment_below_a_folder_with_capital_letters_is_looked_into(tmp_p
     assert made.holds(str(site.parent).casefold())
 
 
-def test_sources_that_are_used_from_a_checkout_are_files_like_any_other(tmp_path: Path):
+def test_the_sources_of_an_editable_install_are_parts_of_the_gate_outside_their_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    root = tmp_path / "Checkout" / "src"
+    (root / "agent_hooks").mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [*sys.path, str(root)])
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "state"))
+    made, own = Environment(), Environment(project=str(root.parent))
+    for name in ("agent_hooks_core.py", "agent_hooks/cli/run.py", "pluggy.py"):
+        assert made.find(str(root / name).casefold())
+        assert not own.find(str(root / name).casefold())
+    assert made.holds(str(root.parent).casefold())
+    assert not made.find(str(root / "notes.py").casefold())
+    assert not made.find(str(root.parent / "README.md").casefold())
+
+
+def test_a_checkout_that_nothing_is_imported_from_has_files_like_any_other(tmp_path: Path):
     made = Environment(str(tmp_path / ".venv"), [str(tmp_path / ".venv/lib/python3/site-packages")], "/base", [])
     assert not made.find(str(tmp_path / "src" / "agent_hooks" / "trust.py"))
     assert made.find(str(tmp_path / ".venv/lib/python3/site-packages/_editable_impl_agent_hooks_core.pth"))

@@ -63,7 +63,7 @@ docs/agent-hooks.md
 agent-hooks.toml.example
 settings.json
 src/settings.local.json
-.vscode/settings.json
+.vscode/tasks.json
 .claude/commands/review.md
 .claude/settings.md
 .claude/skills/x/helper.py

@@ -20,7 +20,8 @@ WITHOUT_HOOKS = r"""
 claude -p x --settings '{"disableAllHooks":true}'
 claude --settings='{"disableAllHooks": true}' -p x
 claude --settings off.json -p x
-echo '{"disableAllHooks": true}' > /tmp/s.json; claude --settings /tmp/s.json -p x
+echo '{"disableAllHooks": true}' > new.json; claude --settings new.json -p x
+echo '{"disableAllHooks": true}' > ci.json; claude --settings ci.json -p x
 claude --bare -p x
 claude --setting-sources project -p x
 claude --setting-sources= -p x
@@ -38,6 +39,8 @@ env -i HOME=/tmp PATH=$PATH claude -p x
 export CLAUDE_CONFIG_DIR=/tmp/x && claude -p x
 export HOME=$(mktemp -d); codex exec x
 XDG_CONFIG_HOME=/tmp opencode run x
+opencode run --pure x
+OPENCODE_PURE=1 opencode run x
 AGENT_HOOKS_DISABLE=guards claude -p x
 AGENT_HOOKS_CONFIG_DIR=/tmp/x codex exec x
 PYTHONPATH=/tmp/evil claude -p x
@@ -165,6 +168,7 @@ def test_no_ordinary_command_starts_a_host_without_its_hooks(gated: Gated, comma
 @pytest.mark.parametrize("command", WITHOUT_HOOKS)
 def test_a_host_is_not_started_without_its_hooks_or_with_other_settings(gated: Gated, command: str):
     (gated.project / "off.json").write_text('{"disableAllHooks": true}')
+    (gated.project / "ci.json").write_text('{"model": "opus"}')
     assert gated.decides(command) == "deny"
 
 
@@ -242,3 +246,26 @@ def test_no_shell_of_later_is_told_to_start_a_host_without_its_hooks(gated: Gate
     ):
         assert gated.asked("Bash", {"command": f"cat >> {file} <<'EOF'\n{line}\nEOF"})[0] == "proceed"
         assert gated.asked("Write", {"file_path": file, "content": f"x=1\n{line}\n"})[0] == "proceed"
+
+
+def test_vs_code_is_not_told_to_leave_the_hooks_out(gated: Gated):
+    for folder, file in (
+        (gated.project, ".vscode/settings.json"),
+        (gated.home, ".config/Code/User/settings.json"),
+        (gated.home, ".config/Code/User/profiles/1a2b/settings.json"),
+    ):
+        path = folder / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(
+            '{\n  // mine\n  "editor.fontSize": 12,\n  "chat.hookFilesLocations": {".github/hooks": true}\n}\n'
+        )
+        edit = {"file_path": str(path), "old_string": "true", "new_string": "false"}
+        assert gated.asked("Edit", edit)[0] == "deny"
+        assert gated.asked("Write", {"file_path": str(path), "content": '{"chat.useHooks": false}'})[0] == "deny"
+        assert gated.decides(f"sed -i s/true/false/ '{path}'") == "deny"
+        size = {"file_path": str(path), "old_string": "12", "new_string": "13"}
+        assert gated.asked("Edit", size)[0] == "proceed"
+        path.write_text('{"size": 12}')
+        assert gated.decides(f"sed -i s/12/13/ '{path}'") == "proceed"
+        assert gated.asked("Write", {"file_path": str(path), "content": '{"chat.useHooks": false}'})[0] == "deny"
+        path.unlink()

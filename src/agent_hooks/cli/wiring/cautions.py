@@ -68,16 +68,13 @@ def silenced(wiring: Wiring, path: str, root: str) -> Iterator[str]:
 
 def _of_codex(path: str, root: str) -> Iterator[str]:
     hooks = settings_in(path)
-    others = sorted(hooks.keys() - {"hooks", "description"})
-    if others:
+    if others := sorted(hooks.keys() - {"hooks", "description"}):
         yield f"{path} has the keys {', '.join(others)}: Codex reads none of its hooks until they are removed."
-    kinds = {handler.get("type") for handler in objects_in(hooks.get("hooks"))}
-    if "http" in kinds:
+    if any(handler.get("type") == "http" for handler in objects_in(hooks.get("hooks"))):
         yield f"{path} has a hook of the type http: Codex reads none of its hooks until that is removed."
-    if path != WIRINGS["codex"].path():
-        trusted = _at(settings_in(codex_config()), ("projects", root, "trust_level"))
-        if trusted != "trusted":
-            yield f"Codex does not trust {root}, so it runs none of the hooks there, and does not say so."
+    trusted = path == WIRINGS["codex"].path() or _at(settings_in(codex_config()), ("projects", root, "trust_level"))
+    if trusted not in (True, "trusted"):
+        yield f"Codex does not trust {root}, so it runs none of the hooks there, and does not say so."
 
 
 def _twice(wiring: Wiring, path: str, root: str) -> Iterator[str]:
@@ -148,12 +145,9 @@ def settings_in(path: str) -> dict[str, Any]:
         data = files.read(path)
         if data is None:
             return {}
-        found: dict[str, Any] = (
-            loads(data.decode()) if path.endswith(".toml") else Document(data.decode(), comments=True).value
-        )
+        return dict(loads(data.decode()) if path.endswith(".toml") else Document(data.decode(), comments=True).value)
     except (SettingsError, BadJSONError, UnicodeDecodeError, TOMLDecodeError):
         return {}
-    return found
 
 
 def _at(value: Any, keys: tuple[str, ...]) -> Any:

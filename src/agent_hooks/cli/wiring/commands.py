@@ -123,6 +123,8 @@ def _tell(run: _Run, wiring: Wiring, path: str, events: tuple[str, ...], change:
         run.line(f"  closed where the command cannot start: {', '.join(gates)}")
     if run.dry:
         return
+    if change.is_needed and (by_hand := editor_of(wiring, path, ()).wired(change.clean)):
+        run.line(f"  replaced until `uninstall`, the lines that were written by hand: {', '.join(by_hand)}", "yellow")
     if change.before is not None and change.is_needed:
         run.line(f"  backup: {run.records.backup_of(path)}")
     if run.project and not wiring.is_private:
@@ -179,6 +181,8 @@ def uninstall(names: Sequence[str], *, project: bool, dry_run: bool) -> int:
             run.line("  was not wired")
         elif not run.dry:
             run.line("  removed: `install` had made it" if change.after is None else "  no longer wired")
+            if by_hand := editor_of(wiring, path, ()).wired(change.after):
+                run.line(f"  back again, as before `install`: {', '.join(by_hand)}", "yellow")
 
     return run.each(names, work)
 

@@ -29,6 +29,14 @@ def runs_ours(handler: Mapping[str, Any]) -> bool:
     return any(is_ours({"command": handler.get(key), **args}) for key in COMMAND_KEYS)
 
 
+# The end of the command lines that `install` writes.
+_INSTALLED = re.compile(r"\bagent_hooks_core\.py['\"]? run --agent \S+ --event \S+ --timeout \d+(?: \|\| exit 2)?$")
+
+
+def _is_installed(handler: Mapping[str, Any]) -> bool:
+    return runs_ours(handler) and _INSTALLED.search(str(handler.get("command"))) is not None
+
+
 class HooksFile:
     """The hooks of a host in a JSON file at ``path``, with our ``entries`` by event."""
 
@@ -55,24 +63,29 @@ class HooksFile:
         raise SettingsError(f"{self.path} {problem}. It was left as it is: repair it, then try again.")
 
     def edited(self, clean: bytes | None) -> bytes:
-        """Return the content with our entries."""
+        """Return the content with our entries, in the place of those that people wrote by hand."""
         try:
-            return with_entries(self.document(clean), self._entries).text.encode()
+            document = without_ours(self.document(clean), runs_ours)
+            return with_entries(document, self._entries).text.encode()
         except SettingsError as error:
             if str(error).startswith(self.path):
                 raise
             raise SettingsError(f"{self.path}: {error} It was left as it is: repair it, then try again.") from error
 
-    def cleaned(self, data: bytes, before: bytes | None) -> bytes:
-        """Return the content without our entries, and without what only they were in."""
-        keep: set[Place] = set()
-        hooks = self.document(before).value.get(HOOKS)
-        if isinstance(hooks, dict):
-            keep = {(HOOKS, event) for event, items in hooks.items() if items == []} | (
-                {(HOOKS,)} if not hooks else set()
-            )
+    def cleaned(self, data: bytes, before: bytes | None, *, by_hand: bool = False) -> bytes:
+        """Return the content without our entries, what only they were in, and if ``by_hand``, those of people."""
+        former = self.document(before)
+        hooks = former.value.get(HOOKS)
+        empty = [event for event, items in hooks.items() if items == []] if isinstance(hooks, dict) else ()
+        keep: set[Place] = {(HOOKS, event) for event in empty} | ({(HOOKS,)} if hooks == {} else set())
         document = self.document(data)
-        found = without_ours(document, runs_ours, keep)
+        found = without_ours(document, runs_ours if by_hand else _is_installed, keep)
+        there = [(place[1], handler) for place, handler in ours_in(found, runs_ours)]
+        for place, handler in () if by_hand else ours_in(former, runs_ours):
+            if not _is_installed(handler) and (place[1], handler) not in there:
+                group = former.value[HOOKS][place[1]][place[2]]
+                entry = {**group, HOOKS: [handler]} if len(place) > 3 else handler
+                found = with_entries(found, {str(place[1]): entry})
         return data if found is document else found.text.encode()
 
     def is_right(self, data: bytes) -> bool:
@@ -110,7 +123,7 @@ class PluginFile:
             raise SettingsError(f"{self.path} is not ours. Move it away, then try again.")
         return self._text.encode()
 
-    def cleaned(self, data: bytes, before: bytes | None) -> bytes:  # noqa: ARG002 - as in other editors
+    def cleaned(self, data: bytes, before: bytes | None, *, by_hand: bool = False) -> bytes:  # noqa: ARG002 - as in other editors
         """Return the content, which is not ours. Raises ``SettingsError`` if it is, and somebody has changed it."""
         if data.startswith(self.MARK.encode()):
             raise SettingsError(f"{self.path} was changed since it was written. Remove it, then try again.")
@@ -174,7 +187,7 @@ class TrustedHashes:
             state.setdefault(key, table())["trusted_hash"] = value
         return self._written(found, clean)
 
-    def cleaned(self, data: bytes, before: bytes | None) -> bytes:
+    def cleaned(self, data: bytes, before: bytes | None, *, by_hand: bool = False) -> bytes:  # noqa: ARG002 - as above
         """Return the content without the states of hooks that we wrote and nobody has changed."""
         found, state = self._table(data)
         old, known = self._table(before)

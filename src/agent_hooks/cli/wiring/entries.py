@@ -103,9 +103,9 @@ def events_of(wiring: Wiring) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for host in hosts_of(wiring):
+        names = [name for name in host.rows if name not in host.repeats]
         # Copilot has each event a second time in lower case, with a payload that does not say which one it is.
-        has_two = any(name[0].isupper() for name in host.rows)
-        names = (name for name in host.rows if name not in host.repeats and (name[0].isupper() or not has_two))
+        names = [name for name in names if name[0].isupper()] or names
         found = {name: str(host.rows[name].event) for name in names} | found
     return found
 
@@ -153,7 +153,7 @@ def _entry(wiring: Wiring, event: str, *, or_refuse: bool) -> dict[str, Any]:
     words = [*map(_quoted, command(wiring)), "--event", event, "--timeout", str(seconds - AHEAD)]
     handler["command"] = " ".join(words) + OR_REFUSE * by_exit
     handler["timeout"] = seconds * wiring.timeout
-    if is_closed and wiring.closing is not None:
+    if is_closed and wiring.closing is not None and not or_refuse:  # an old Claude Code removes the field
         handler[wiring.closing[0]] = wiring.closing[1]
     return {"hooks": [handler]} if wiring.shape == "groups" else handler
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.system.folders import read_regular, write_whole
@@ -47,9 +48,8 @@ def replace(path: str, data: bytes) -> None:
 def remove(path: str) -> None:
     """Remove a file that we made. Raises ``SettingsError``."""
     try:
-        os.unlink(os.path.realpath(path))
-    except FileNotFoundError:
-        return
+        with suppress(FileNotFoundError):
+            os.unlink(os.path.realpath(path))
     except OSError as error:
         raise SettingsError(f"{path} cannot be removed: {error.strerror or error}. Remove it yourself.") from error
 
@@ -57,10 +57,8 @@ def remove(path: str) -> None:
 def remove_folders(folders: list[str]) -> None:
     """Remove the folders that we made, as far as they are empty."""
     for folder in reversed(folders):
-        try:
+        with suppress(OSError):  # it is in use, or gone
             os.rmdir(folder)
-        except OSError:  # it is in use, or gone
-            return
 
 
 def _check_own(path: str, real: str, status: os.stat_result) -> None:

@@ -29,7 +29,7 @@ class Wiring(Value):
 
     ``base``: the folder of the user's file (``$CONFIG`` is that of XDG), which the environment ``variable`` moves;
     ``user``: the file below it; ``project``: the file below a project's root, ``is_private``: it is not committed.
-    ``programs``: what the host is started as, ``traces``: folders that it leaves in a home. ``agent``: its name in the
+    ``programs``: the host's commands, ``traces``: folders that it leaves, if not the base. ``agent``: its name in the
     command line. ``readers``: the hosts that read the file, if there are several.
 
     ``shape``: ``groups`` (event → groups of a matcher → handlers), ``entries`` (event → handlers) or ``plugin`` (a
@@ -45,7 +45,7 @@ class Wiring(Value):
     user: str
     project: str
     programs: tuple[str, ...]
-    traces: tuple[str, ...]
+    traces: tuple[str, ...] = ()
     agent: str = ""
     readers: tuple[str, ...] = ()
     variable: str = ""
@@ -64,22 +64,19 @@ class Wiring(Value):
         if project:
             return os.path.join(project, self.project)
         moved = os.environ.get(self.variable, "")
-        base = os.path.expanduser(
-            moved or self.base.replace("$CONFIG", os.environ.get("XDG_CONFIG_HOME") or "~/.config")
-        )
+        base = os.path.expanduser(moved or self._base())
         if not os.path.isabs(base):
             why = f"{self.variable} is {moved!r}" if moved else "There is no home folder"
             raise SettingsError(f"{why}, so it is not known where {self.title} has its settings: set an absolute path.")
         return os.path.join(base, self.user)
 
+    def _base(self) -> str:
+        return self.base.replace("$CONFIG", os.environ.get("XDG_CONFIG_HOME") or "~/.config")
+
     def is_here(self) -> bool:
         """Whether the host seems to be installed."""
-        moved = os.environ.get(self.variable, "")
-        return (
-            any(map(which, self.programs))
-            or os.path.isdir(os.path.expanduser(moved) or os.devnull)
-            or any(os.path.isdir(os.path.expanduser(trace)) for trace in self.traces)
-        )
+        traces = (os.environ.get(self.variable) or os.devnull, *(self.traces or (self._base(),)))
+        return any(map(which, self.programs)) or any(os.path.isdir(os.path.expanduser(trace)) for trace in traces)
 
 
 _SHARED: dict[str, Any] = {
@@ -104,7 +101,6 @@ _ROWS = (
         project=".claude/settings.local.json",
         is_private=True,
         programs=("claude",),
-        traces=("~/.claude",),
         limits={"SessionEnd": 10},
         closing=("onFailure", "block"),
         person="It holds at once, also in running sessions: /hooks shows it.",
@@ -117,7 +113,6 @@ _ROWS = (
         user="hooks.json",
         project=".codex/hooks.json",
         programs=("codex",),
-        traces=("~/.codex",),
         limits={"SessionEnd": 3, "Interrupt": 3},
         person="Start `codex` once and trust the hooks: until then it runs none, and `codex exec` does not say so. "
         "`agent-hooks install codex --trust` does the same.",
@@ -144,7 +139,6 @@ _ROWS = (
         user="settings.json",
         project=".qwen/settings.json",
         programs=("qwen",),
-        traces=("~/.qwen",),
         comments=True,
         timeout=1000,
         limits={"SessionEnd": 10},
@@ -158,7 +152,6 @@ _ROWS = (
         user="hooks.json",
         project=".cursor/hooks.json",
         programs=("cursor", "cursor-agent"),
-        traces=("~/.cursor",),
         shape="entries",
         head={"version": 1},
         limits={"sessionEnd": 10},
@@ -172,7 +165,6 @@ _ROWS = (
         user="plugins/agent-hooks.js",
         project=".opencode/plugins/agent-hooks.js",
         programs=("opencode",),
-        traces=("~/.config/opencode",),
         shape="plugin",
     ),
 )

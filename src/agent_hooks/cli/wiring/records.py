@@ -22,10 +22,10 @@ if TYPE_CHECKING:
         """What is ours in one file."""
 
         def edited(self, clean: bytes | None) -> bytes:
-            """Return the content with ours, from one without (None: there is no file)."""
+            """Return the content with ours, from that before (None: there is no file)."""
 
-        def cleaned(self, data: bytes, before: bytes | None) -> bytes:
-            """Return the content without ours; ``before``: as it was, as far as known."""
+        def cleaned(self, data: bytes, before: bytes | None, *, by_hand: bool = False) -> bytes:
+            """Return the content before; ``before``: that, as far as known. ``by_hand``: without any that runs us."""
 
         def is_right(self, data: bytes) -> bool:
             """Whether ours is in it as it should be."""
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 # How long another installation is waited for.
 _SECONDS = 30.0
+_UNRELIABLE = (OSError, ValueError, TypeError, KeyError)  # of a record
 
 
 class Change:
@@ -72,7 +73,7 @@ class Records:
             with open(self._file(path, "json"), encoding="utf-8") as file:
                 found = loads(file.read())
             is_whole = found["path"] == path and isinstance(found["after"], str) and isinstance(found["is_new"], bool)
-        except (OSError, ValueError, TypeError, KeyError):
+        except _UNRELIABLE:
             return None
         return found if is_whole else None
 
@@ -80,10 +81,7 @@ class Records:
         """Return all records."""
         found = []
         for name in sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else ():
-            with (
-                suppress(OSError, ValueError, TypeError, KeyError),
-                open(os.path.join(self.folder, name), "rb") as file,
-            ):
+            with suppress(*_UNRELIABLE), open(os.path.join(self.folder, name), "rb") as file:
                 if name.endswith(".json") and (record := self.read(loads(file.read().decode())["path"])) is not None:
                     found.append(record)
         return found
@@ -110,16 +108,19 @@ class Records:
         data, record = files.read(path), self.read(path)
         if data is None:
             return Change(path, None, None, None)
-        return Change(path, data, self._clean(path, data, record, editor), None)
+        # Without a record, nobody knows whether people or we wrote it.
+        return Change(path, data, self._clean(path, data, record, editor, by_hand=record is None), None)
 
-    def _clean(self, path: str, data: bytes | None, record: dict[str, Any] | None, editor: Editor) -> bytes | None:
-        """Return the content without ours: as it was if nobody has changed it since; None if only we made the file."""
+    def _clean(
+        self, path: str, data: bytes | None, record: dict[str, Any] | None, editor: Editor, *, by_hand: bool = False
+    ) -> bytes | None:
+        """Return the content before: as it was if nobody has changed it since; None if only we made the file."""
         if data is None:
             return None
         restored = self.restored(path) if record is not None else None
         if record is not None and record["after"] == sha256_hex(data) and (restored is not None or record["is_new"]):
             return restored
-        cleaned = editor.cleaned(data, data if restored is None else restored)
+        cleaned = editor.cleaned(data, data if restored is None else restored, by_hand=by_hand)
         return None if record is not None and record["created"] and editor.is_new(cleaned) else cleaned
 
     def apply(self, change: Change, facts: dict[str, Any]) -> None:

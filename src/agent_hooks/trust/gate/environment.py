@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SITE_NAMES = frozenset(("site-packages", "dist-packages"))
 OUR_SCRIPTS = frozenset(("agent-hooks", "agent-hooks-core"))
+_OUR_MODULES = frozenset("agent_hooks agent_hooks_core agent_hooks_launcher agent_hooks_repair".split())
 SCRIPT_FOLDERS = frozenset(("bin", "scripts"))
 _AT_START = frozenset(("sitecustomize", "usercustomize"))  # modules that Python imports at its start
 _METADATA = (".dist-info", ".egg-info")
@@ -32,7 +33,8 @@ _LINES_AT_START = (".pth", ".egg-link")
 
 class Environment:
     """The folder ``prefix`` of an environment with its site folders ``sites``, and the interpreter under it: ``base``,
-    the folder of the standard library, and ``executables``. The defaults are those of this process.
+    the folder of the standard library, and ``executables``. The defaults are those of this process; the folders of
+    editable installs are site folders, except those in the ``project``.
     """
 
     def __init__(
@@ -41,11 +43,13 @@ class Environment:
         sites: Iterable[str] | None = None,
         base: str | None = None,
         executables: Iterable[str] | None = None,
+        *,
+        project: str = "",
     ) -> None:
         self.prefix = prefix or sys.prefix
-        self._folders = [*(sites if sites is not None else _site_folders())]
         archives = [path for path in sys.path if path.endswith(".zip")] if base is None else []
         self._libraries = (base or os.path.dirname(os.__file__), *archives)
+        self._folders = [*(sites if sites is not None else _site_folders(self._libraries, project))]
         if executables is None:
             executables = (path for path in (getattr(sys, "_base_executable", ""), sys.executable) if path)
         self._programs = tuple(executables)
@@ -173,8 +177,15 @@ _OF_MODULE = (
 )
 
 
-def _site_folders() -> list[str]:
-    folders = [path for path in sys.path if os.path.basename(path.rstrip("/\\")) in SITE_NAMES]
+def _site_folders(libraries: Iterable[str], project: str) -> list[str]:
+    """Return the folders that this process imports from, without those of the standard library and the ``project``."""
+    left_out = [os.path.realpath(each) for each in (*libraries, project) if each]
+    folders = [
+        path
+        for path in sys.path
+        if os.path.basename(path.rstrip("/\\")) in SITE_NAMES
+        or (os.path.isabs(path) and not any(is_below(os.path.realpath(path), each) for each in left_out))
+    ]
     site = sys.modules.get("site")
     if site is not None and site.ENABLE_USER_SITE:
         folders.append(site.getusersitepackages())  # it would count as soon as it exists
@@ -223,7 +234,9 @@ def _find_parts(folders: list[str]) -> dict[str, Any]:
         if name.startswith("agent-hooks-") or any(point.group.startswith("agent_hooks") for point in each.entry_points)
     ]
     wanted, found = list(ours), dict.fromkeys(ours, "")
-    names: set[str] = set()
+    # Of an editable install, no metadata say which modules it has.
+    points = [point for name in ours for point in installed[name].entry_points if point.group.startswith("agent_hooks")]
+    names = {re.split(r"\W", point.value, maxsplit=1)[0].casefold() for point in points} | _OUR_MODULES
     scripts: set[str] = set()
     while wanted:
         name = wanted.pop()

@@ -14,6 +14,7 @@ from agent_hooks.model.tools import WORKDIR_KEYS, possible_paths
 from agent_hooks.system.paths import expanded, real_path
 
 from .calls import CallInfo, ToolName, paths_under_keys, runs_of, says_nothing, tool_name
+from .environment import Environment
 from .paths import ProtectedPaths
 from .programs import NOTABLE, PROJECT_MANAGERS
 from .reasons import ALL, denial
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.tool_call import ToolCall
 
-    from .environment import Environment
 
 _LOOKING_KINDS = frozenset(("read", "search", "fetch", "web_search", "subagent"))
 _WRITING_KINDS = frozenset(("write", "edit", "delete"))
@@ -48,7 +48,8 @@ class Protection:
     machine's, the state, the compiled plans and the resident process's socket. ``further``: more such folders.
     ``environment``: the one that the gate runs from, by default that of this process. ``tables``: by the path of a
     ``pyproject.toml``, the canonical bytes of its table as it was trusted. ``scripts``: those of the files that are in
-    Python. Raises ``SettingsError`` where a variable names a folder that is none.
+    Python. ``project``: whose own sources are no parts of the gate, though it may run from them. Raises
+    ``SettingsError`` where a variable names a folder that is none.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class Protection:
         environment: Environment | None = None,
         tables: Mapping[str, bytes] | None = None,
         scripts: Iterable[str] = (),
+        project: str = "",
     ) -> None:
         if folders is None:
             from agent_hooks.system.folders import config_dirs, managed_dir, state_dir
@@ -68,6 +70,7 @@ class Protection:
 
             own = filter(None, (plans_dir(), os.path.dirname(socket_folder())))
             folders = (*config_dirs(), managed_dir(), state_dir(), *own)
+        environment = environment or Environment(project=project)
         self.protected = ProtectedPaths((*folders, *further), files, environment, scripts)
         self._tables = dict(tables or {})
 

@@ -44,13 +44,13 @@ _VARIABLES = frozenset(
     HOME USERPROFILE XDG_CONFIG_HOME CLAUDE_CONFIG_DIR CLAUDE_CODE_SIMPLE CODEX_HOME GEMINI_CLI_HOME
     GEMINI_CLI_SYSTEM_SETTINGS_PATH GEMINI_CLI_SYSTEM_DEFAULTS_PATH QWEN_HOME QWEN_CODE_SYSTEM_SETTINGS_PATH
     QWEN_CODE_SYSTEM_DEFAULTS_PATH COPILOT_HOME CURSOR_CONFIG_DIR OPENCODE_CONFIG OPENCODE_CONFIG_DIR
-    OPENCODE_CONFIG_CONTENT FACTORY_HOME AGENT_HOOKS_DISABLE AGENT_HOOKS_CONFIG_DIR AGENT_HOOKS_STATE_DIR PYTHONPATH
-    PYTHONHOME PYTHONUSERBASE LD_PRELOAD DYLD_INSERT_LIBRARIES
+    OPENCODE_CONFIG_CONTENT OPENCODE_PURE OPENCODE_TEST_HOME FACTORY_HOME AGENT_HOOKS_DISABLE AGENT_HOOKS_CONFIG_DIR
+    AGENT_HOOKS_STATE_DIR PYTHONPATH PYTHONHOME PYTHONUSERBASE LD_PRELOAD DYLD_INSERT_LIBRARIES
     """.split()
 )
 # Options, a word a line.
 _OPTIONS = Pattern(
-    r"^--(?:(?:[\w-]*dangerously[\w-]*|bare|ignore-user-config|(?:no|disable|skip|bypass|without)-[\w-]*hooks?[\w-]*)(?:=|$)"
+    r"^--(?:(?:[\w-]*dangerously[\w-]*|bare|pure|ignore-user-config|(?:no|disable|skip|bypass|without)-[\w-]*hooks?[\w-]*)(?:=|$)"
     r"|disable[=\n].*hooks)",
     re.MULTILINE,
 )
@@ -197,4 +197,4 @@ def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bo
 def _settings(judging: Judging, value: str) -> str:
     if value.lstrip().startswith("{"):
         return value
-    return read_text(value, judging.cwd) or "\n".join(judging.texts)
+    return "\n".join((read_text(value, judging.cwd), *judging.texts))  # the command may write the file before

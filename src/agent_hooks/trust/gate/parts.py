@@ -18,10 +18,13 @@ if TYPE_CHECKING:
 
 OURS = r"agent[-_]hooks"
 # Settings that switch a host's hooks off.
-SWITCHES = r"""disableAllHooks|enableHooks|hooksConfig|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
+SWITCHES = (
+    r"disableAllHooks|enableHooks|hooksConfig|chat\.\w*[hH]ook"
+    r"""|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
+)
 # Lines that start a host without its hooks, or with other settings.
 _STARTING = (
-    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|OPENCODE_CONFIG\w*|AGENT_HOOKS_\w+)(?:\s*=|\s)"
+    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|OPENCODE_(?:CONFIG\w*|PURE)|AGENT_HOOKS_\w+)(?:\s*=|\s)"
     r"|disableAllHooks|(?:claude|codex)\b.*(?:--bare|hooks?=|--dangerously)"
 )
 _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")

@@ -29,6 +29,11 @@ FILES = {
     ".copilot": ("settings.json", "config.json", "hooks/*"),
     ".github": ("hooks/*", "copilot/settings.json", "copilot/settings.local.json"),
     "github-copilot": ("policy.d/*",),
+    # Of VS Code; its settings say from which files it takes hooks.
+    ".vscode": ("settings.json",),
+    ".vscode-server": ("data/*settings.json",),
+    "code": ("user/*settings.json",),
+    "code - insiders": ("user/*settings.json",),
     ".factory": ("hooks.json", "settings.json", "settings.local.json"),
     ".windsurf": ("hooks.json",),
     "windsurf": ("hooks.json",),
@@ -43,7 +48,7 @@ FILES = {
 STARTUP_NAMES = frozenset(
     ".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env".split()
 )
-_SYSTEM = frozenset(("etc", "application support", ".config", ".codeium"))
+_SYSTEM = frozenset(("etc", "application support", ".config", ".codeium", "roaming"))
 # The files that `agent-hooks install` makes for us alone.
 _OWN_FILES = frozenset(("agent-hooks.json", "agent-hooks.js"))
 # Variables that name the folder of a host's settings, with its usual name.
