@@ -272,7 +272,7 @@ def run_matrix(faults: Iterable[Fault] = FAULTS) -> list[Row]:
 def _run(fault: Fault, folder: Path) -> Row:
     cells: list[str] = []
     seconds: list[float] = []
-    before = _held()
+    before, children = _held(), _children()
     _forget_peak()
     for event, on_failure in COLUMNS:
         # The gate that counts is asked in both ways that there are: in a sync call, and from an event loop.
@@ -290,7 +290,7 @@ def _run(fault: Fault, folder: Path) -> Row:
         past_timeout=max(seconds) - fault.timeout if fault.timeout == SHORT else None,
         slowest=max(seconds),
         peak=peak,
-        left=tuple(_left_behind(before, folder)),
+        left=tuple(_left_behind(before, children, folder)),
     )
 
 
@@ -346,7 +346,13 @@ def _held() -> tuple[int, int]:
     return len(os.listdir("/proc/self/fd")), threading.active_count()
 
 
-def _left_behind(before: tuple[int, int], folder: Path) -> Iterator[str]:
+def _children() -> set[int]:
+    """Return the processes that this one has started and not waited for, such as those of other tests' fixtures."""
+    lists = Path("/proc/self/task").glob("*/children")
+    return {int(pid) for each in lists for pid in each.read_text().split()}
+
+
+def _left_behind(before: tuple[int, int], children: set[int], folder: Path) -> Iterator[str]:
     """Say what is there that was not there before, once what was killed has had the time to go."""
     until = monotonic() + LEAVING
     while True:
@@ -360,8 +366,9 @@ def _left_behind(before: tuple[int, int], folder: Path) -> Iterator[str]:
             os.kill(pid, signal.SIGKILL)
     if is_locked:
         yield "processes too short-lived to be seen"
-    with suppress(ChildProcessError):
-        yield "a zombie" if os.waitpid(-1, os.WNOHANG)[0] else "a child"
+    for pid in _children() - children:
+        with suppress(ChildProcessError):
+            yield "a zombie" if os.waitpid(pid, os.WNOHANG)[0] else "a child"
     descriptors, threads = (now - then for now, then in zip(_held(), before, strict=True))
     if descriptors > 0:
         yield f"{descriptors} descriptors"

@@ -688,7 +688,9 @@ def test_what_stands_beside_a_hookconf_is_not_imported_by_it(victim: Victim):
     answer = victim.run()
     assert answer.denies
     assert not victim.was_hit
-    assert "hookconf.py:2: It could not be loaded (ModuleNotFoundError: No module named 'policies'" in answer.reason
+    problem = "It could not be loaded (ModuleNotFoundError: No module named 'policies'"
+    assert problem in answer.reason
+    assert f"hookconf.py:2: {problem}" in answer.json["systemMessage"]
 
 
 def test_a_hookconf_that_names_modules_only_when_it_runs_is_refused(victim: Victim):

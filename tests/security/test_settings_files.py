@@ -38,7 +38,8 @@ def test_what_is_no_file_of_settings_closes_the_gates(victim: Victim, name: str,
     lie(path)
     done = victim.run()
     assert done.exit_code == 2
-    assert str(path) in done.stderr
+    assert str(path) in done.json["systemMessage"]
+    assert path.name in done.stderr
     assert "It cannot be read: " in done.stderr
     assert victim.command("doctor").exit_code == 1
 
@@ -53,5 +54,6 @@ def test_what_is_no_file_of_a_trusted_project_is_named(victim: Victim, name: str
     lie(path)
     done = victim.run()
     assert done.exit_code == 2
-    assert str(path) in done.stderr
+    assert str(path) in done.json["systemMessage"]
+    assert path.name in done.stderr
     assert victim.command("doctor").exit_code == 1
