@@ -114,6 +114,7 @@ if TYPE_CHECKING:
     from .runtime.subagents import run_subagent as run_subagent
     from .runtime.terminal_permissions import TerminalPermissions as TerminalPermissions
     from .sources.loader import HookConfigLoader as HookConfigLoader
+    from .sources.loading import load as load
     from .sources.plugin_settings import plugin_settings as plugin_settings
     from .sources.skills import Skill as Skill
     from .sources.skills import SkillHook as SkillHook
@@ -128,6 +129,7 @@ __distribution__ = "agent-hooks-core"
 _HOMES = {
     "formats.findings": "ConfigFinding",
     "sources.loader": "HookConfigLoader",
+    "sources.loading": "load",
     "sources.plugin_settings": "plugin_settings",
     "model.context": "HookContext",
     "errors": "AgentHooksError BadJSONError DirectCallError DriverError HandlerError HookMisuseError HookTimeoutError "

@@ -13,7 +13,8 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
 from agent_hooks.model.values import plain
-from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
+from agent_hooks.sources.loader import PROTECTION
+from agent_hooks.sources.loading import load
 from agent_hooks.system.progress import report
 from agent_hooks.wire import get_host
 from agent_hooks.wire.tables import tool_call
@@ -46,15 +47,14 @@ def show_check(
     ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
     watcher = Watcher()
     with apart(), prints_elsewhere():
-        loader = HookConfigLoader(cwd)
-        manager = loader.load()
+        manager = load(cwd)
         manager.register(watcher, "agent-hooks check")
-        ctx = ctx.replace(project_dir=loader.project_dir)
+        ctx = ctx.replace(project_dir=manager.project_dir)
         report(f"the hooks of {ctx.event!s}")
         outcome = manager.hooks(ask="host").run_sync(ctx)
         explained = explanations(manager, ctx)
         report("")
-    notes = dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in loader.open_findings)))
+    notes = dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in manager.findings)))
     goes_ahead = not (outcome.blocks or outcome.decision == ctx.event.reads_deny_as)
     call, hooks = ctx.tool_call, manager.describe(ctx.event)
     origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}

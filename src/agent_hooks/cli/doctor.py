@@ -14,6 +14,7 @@ from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.sources.files import CLAUDE_FILE
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
+from agent_hooks.sources.loading import load
 from agent_hooks.sources.plugin_settings import tables_in
 from agent_hooks.system.folders import claude_dir, read_regular
 from agent_hooks.system.strict_json import read_json
@@ -23,7 +24,7 @@ from agent_hooks_repair import foreign_distributions, warning_about
 
 from .extensions import plugin_findings
 from .isolated import ending_of
-from .listings import is_installed, remedy_for, settings_of
+from .listings import settings_of
 from .resident import STATUS, ask_for
 from .terminal import apart, line_printer, print_json, prints_elsewhere
 from .wiring.host_reports import are_fine, print_reports, reports
@@ -68,7 +69,7 @@ def show_doctor(directory: str, *, hosts: Sequence[str] = (), fire: bool = False
     refused: list[ConfigFinding] = []
     manager: HookManager | None = None
     with apart(), prints_elsewhere():
-        if ending := ending_of(lambda: HookConfigLoader(directory).load()):
+        if ending := ending_of(lambda: load(directory)):
             message = f"The process that loads the hooks {ending}."
             remedy = "Until that is done, every gate denies."
             refused = [_finding("broken-plugin", message, remedy, must_be_repaired=True)]
@@ -89,7 +90,7 @@ def show_doctor(directory: str, *, hosts: Sequence[str] = (), fire: bool = False
         *_of_commands(loader),
         *_of_models(loader),
         *refused,
-        *(_of_plugins(manager, loader) if manager is not None else ()),
+        *(_of_switches(manager) if manager is not None else ()),
         *_of_settings(roots),
         *_of_distributions(),
         *by_plugins,
@@ -199,16 +200,7 @@ def _missing_program(config: Mapping[str, Any]) -> str:
     return program if done.returncode else ""
 
 
-def _of_plugins(manager: HookManager, loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    for info in manager.plugins():
-        if info.status == "ignored":
-            message = f"The plugin {info.name} was not loaded: {info.error}."
-            yield _finding("not-installed", message, "Remove these metadata if you do not know them.")
-        if info.status == "broken" and is_installed(info, loader):
-            owner = info.distribution or "unknown origin"
-            message = f"The plugin {info.name!r} of {owner} is broken, so what it would decide about is denied"
-            message = f"{message}: {info.error.rstrip('.')}."
-            yield _finding("broken-plugin", message, remedy_for(info), must_be_repaired=True)
+def _of_switches(manager: HookManager) -> Iterator[ConfigFinding]:
     installed = {info.name for info in manager.plugins()}  # the loader reports the others
     if names := ", ".join(sorted((disabled_by_variable() & installed) - manager.managed.plugins)):
         message = f"{DISABLE_VARIABLE} is set and switches off: {names}."

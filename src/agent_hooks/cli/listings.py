@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from agent_hooks.engine.installed import DISABLE_VARIABLE
+from agent_hooks.engine.installed import remedy_for
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
 from agent_hooks.handlers.types import find_type, handler_types
@@ -36,7 +36,8 @@ def show_plugins(*, as_json: bool) -> int:
         manager = loader.load()
         plugins = [plugin for plugin in manager.plugins() if plugin.name != PROTECTION]
         hooks = manager.describe()
-    findings = (f"agent_hooks: {finding}" for finding in loader.open_findings)
+    # The row of a broken plugin says all about it.
+    findings = (f"agent_hooks: {finding}" for finding in manager.findings if finding.kind != "broken-plugin")
     foreign = (" Remedy: ".join(warning_about(name)) for name in foreign_distributions())
     warnings = [*dict.fromkeys((*manager.notes, *findings)), *foreign]
     if as_json:
@@ -60,13 +61,6 @@ def settings_of(plugin: str, directory: str) -> list[str]:
 def is_installed(plugin: PluginInfo, loader: HookConfigLoader) -> bool:
     """Whether it is an installed plugin, not a project's file or a stand-in."""
     return (plugin.source == "plugin" or plugin.distribution != "") and plugin.name not in loader.stand_ins
-
-
-def remedy_for(plugin: PluginInfo) -> str:
-    """Return the remedy for a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach a managed one."""
-    if plugin.source == "managed":
-        return "Repair it."
-    return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one
 
 
 def _facts(described: object, names: str) -> dict[str, Any]:

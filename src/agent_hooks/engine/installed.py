@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     _Point = tuple[PluginInfo, Callable[[], Any]]
 
 DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
+# The remedy for metadata outside of the environment.
+NOT_INSTALLED = "Remove these metadata if you do not know them."
 # The entry points that were found last, with the stamps of the path at that time.
 _scanned: tuple[object, list[_Point]] | None = None
 
@@ -51,7 +53,7 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
     for info, load in found if only is None else [pair for pair in found if pair[0].name in only | kept]:
         if info.status == "ignored":
             manager.keep_info(info)
-            manager.notes += (f"agent_hooks: the plugin {info.name} was not loaded: {info.error}.",)
+            manager.notes += (f"agent_hooks: The plugin {info.name} was not loaded: {info.error}. {NOT_INSTALLED}",)
             continue
         if info.name in kept:
             info = info.replace(source="managed")
@@ -86,6 +88,13 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
                 manager.unregister(name=info.name)
             _put_gate(manager, info, error, plugin)
     report("")
+
+
+def remedy_for(plugin: PluginInfo) -> str:
+    """Return the remedy for a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach a managed one."""
+    if plugin.source == "managed":
+        return "Repair it."
+    return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one
 
 
 def disabled_by_variable() -> frozenset[str]:
@@ -199,9 +208,7 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException, plug
     name = info.name
     while manager.has_plugin(name):  # another distribution has an entry point of the same name
         name += "#"
-    is_managed = info.source == "managed"  # then the variable does not reach it
-    remedy = "Repair it" if is_managed else f"Repair or uninstall it, or set {DISABLE_VARIABLE}={info.name}"
-    message = f"{_described(info)} could not be loaded ({what}). {remedy}."
+    message = f"{_described(info)} could not be loaded ({what}). {remedy_for(info)}"
     gate = failing_gate(name, message, called=info.name, origin=place)
     manager.register(gate, name, source=info.source)
     manager.keep_info(info.replace(name=name, status="broken", error=what))

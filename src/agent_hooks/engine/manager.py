@@ -38,6 +38,7 @@ WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks
 class HookManager(HookRegistry, pluggy.PluginManager):
     """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
 
+    It reads no file, and has no gate that protects the configuration: ``agent_hooks.load`` returns one with both.
     ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
     leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings.
     ``known_tools``: names of tools that matches may name, besides those of the hosts. ``managed``: the settings of the

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from agent_hooks.formats.findings import ConfigFinding
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.outcome import Finding
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 class HookRegistry:
     """The registered hooks and what they share: the policy, the chains, the background and the log.
 
-    ``generation`` counts the changes of registration; ``notes`` are sentences about all of it, for people.
+    ``generation`` counts the changes of registration; ``notes`` are sentences about all of it, for people. ``findings``
+    and ``project_dir`` are those of the configuration that ``load`` read: its problems, without those that the user
+    ignores, and the root of the project, an empty string without one.
     """
 
     def __init__(self, policy: HookPolicy, managed: ManagedSettings | None = None) -> None:
@@ -39,6 +42,8 @@ class HookRegistry:
         self.suspended: dict[str, Suspension] = {}
         self.tolerated: dict[str, int] = {}
         self.notes: tuple[str, ...] = ()
+        self.findings: list[ConfigFinding] = []
+        self.project_dir = ""
         self._inserted: list[Hook] = []
         self._reported: set[tuple[str, str]] = set()
 

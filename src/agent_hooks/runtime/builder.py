@@ -7,11 +7,10 @@ from functools import partial
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Self
 
-from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.registration import HookRegistration, triggers
 from agent_hooks.errors import AgentHooksError, RegistrationError, RunError, StoreError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.sources.loader import HookConfigLoader
+from agent_hooks.sources.loading import load, register_given
 from agent_hooks.system.store import Store
 
 from .agent import AgentRuntime, checked_limit
@@ -27,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_hooks.engine.hooks import Ask
+    from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.markers import Match
     from agent_hooks.engine.registration import Action, HookTriggers
     from agent_hooks.engine.stack import HookStack
     from agent_hooks.model.policy import HookPolicy
+    from agent_hooks.sources.loader import HookConfigLoader
     from agent_hooks.sources.skills import Skill
 
     from .capabilities import AgentCapability
@@ -300,13 +301,11 @@ class AgentBuilder:
         if self._interceptor is not None:
             self._check_interceptor_is_alone()
             return AgentRuntime(**settings, policy=self._policy, hooks=self._interceptor, defaults=self._defaults)
-        loader = self._loader()
-        manager = self._manager(loader)
+        manager = self._manager()
         manager.check_pending()
-        if loader is not None:
-            settings["project_dir"] = loader.project_dir
-            for finding in loader.open_findings:
-                getLogger("agent_hooks").warning("%s", finding)
+        settings["project_dir"] = manager.project_dir
+        for finding in manager.findings:
+            getLogger("agent_hooks").warning("%s", finding)
         self._check_store(manager)
         if self._definition is not None:
             self._definition.register(manager)
@@ -364,31 +363,14 @@ class AgentBuilder:
                 "Leave them out, or put them into the interceptor (HookManager, HookStack)."
             )
 
-    def _loader(self) -> HookConfigLoader | None:
-        if isinstance(self._config, HookConfigLoader):
-            return self._config
-        is_wanted = self._plugins is None if self._config is None else self._config
-        return HookConfigLoader(self._runtime.get("cwd")) if is_wanted else None
-
-    def _manager(self, loader: HookConfigLoader | None = None) -> HookManager:
-        names = [plugin for plugin in self._plugins or () if isinstance(plugin, str)]
-        plugins = True if self._plugins is None else names
-        loader = loader or self._loader()
-        if loader is not None:
-            manager = loader.load(self._policy, load_plugins=plugins)
-        else:
-            manager = HookManager(load_plugins=plugins, policy=self._policy)
+    def _manager(self) -> HookManager:
+        files = self._plugins is None if self._config is None else self._config
+        manager = load(self._runtime.get("cwd"), plugins=self._plugins, files=files, policy=self._policy)
         # Under a policy in shadow they would only observe; the agent then runs them separately.
         for registration in () if manager.policy.shadow else self._defaults:
             manager.add(registration)
-        given = [(plugin, None) for plugin in self._plugins or () if not isinstance(plugin, str)]
-        for plugin, name in (*given, *self._registered):
-            manager.register(plugin, name)
-            if not manager.get_hookcallers(plugin):
-                raise RunError(
-                    f"{plugin!r} has no hooks: mark its functions with @hookimpl. An object with handle(ctx) or "
-                    "execute(ctx) is added with .hook(event, it)."
-                )
+        for plugin, name in self._registered:
+            register_given(manager, plugin, name)
         for registration in self._registrations:
             manager.add(registration)
         if self._is_debugged:

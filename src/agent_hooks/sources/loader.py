@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.installed import DISABLE_VARIABLE, disabled_by_variable, failing_gate
+from agent_hooks.engine.installed import DISABLE_VARIABLE, NOT_INSTALLED, disabled_by_variable, failing_gate, remedy_for
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.engine.plan import check_source
@@ -94,13 +94,13 @@ class HookConfigLoader:
 
     @property
     def findings(self) -> list[ConfigFinding]:
-        """The problems of the files."""
+        """The problems of the files and of installed plugins."""
         return [finding for finding, _, _ in self._found]
 
     @property
     def open_findings(self) -> list[ConfigFinding]:
-        """The findings without the ignored ones."""
-        return [finding for finding in self.findings if finding.id not in self.ignored]
+        """The findings without those that the user ignores."""
+        return [each for each in self.findings if each.must_be_repaired or each.id not in self.ignored]
 
     def load(
         self,
@@ -112,7 +112,7 @@ class HookConfigLoader:
     ) -> HookManager:
         """Return a manager with the installed plugins and the hooks of all files, those of projects only if trusted.
 
-        Afterwards ``findings`` holds the problems of the files, ``ignored`` the ids of findings that the user ignores,
+        Afterwards ``findings`` holds the problems, ``ignored`` the ids of findings that the user ignores,
         and ``stand_ins`` the names of the plugins that deny in place of hooks that cannot be honoured. ``policy``: the
         application's, which stricter policies of the machine's and the user's files override. ``disabled``: plugins to
         leave out. ``files``: the result of ``read``, if that was called before. Raises ``TrustError`` if the policy
@@ -128,6 +128,7 @@ class HookConfigLoader:
         manager = self.manager = HookManager(
             load_plugins=load_plugins, disabled=off, policy=policy_with(policy, files), managed=managed
         )
+        self._find(plugin_problems(manager), "plugin")
         manager.handler_types.update(self.handler_types)
         manager.permits = permits_for("skill", files)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}
@@ -145,6 +146,7 @@ class HookConfigLoader:
             manager.declare_tools(file.settings.get("known_tools", ()), file.source)
         self._check_names(manager, files, is_complete=load_plugins is True)
         self._stop_what_is_not_honoured(manager, counting)
+        manager.findings, manager.project_dir = self.open_findings, self.project_dir
         return manager
 
     # -- reading -----------------------------------------------------------------------------------------------------
@@ -370,3 +372,19 @@ def _loaded(sources: Iterable[ConfigSource]) -> tuple[list[ReadFile], list[HookR
 
 def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
     return frozenset(name for file in files for name in file.settings.get("ignore", ()))
+
+
+def plugin_problems(manager: HookManager) -> list[ConfigFinding]:
+    """Return the findings about installed plugins that could not be loaded."""
+    found = []
+    for info in manager.plugins():
+        if info.status == "ignored":
+            message = f"The plugin {info.name} was not loaded: {info.error}."
+            found.append(ConfigFinding(kind="not-installed", message=message, remedy=NOT_INSTALLED))
+        elif info.status == "broken":
+            owner = info.distribution or "unknown origin"
+            message = f"The plugin {info.name!r} of {owner} is broken, so what it would decide about is denied"
+            message = f"{message}: {info.error.rstrip('.')}."
+            remedy = remedy_for(info)
+            found.append(ConfigFinding(kind="broken-plugin", message=message, remedy=remedy, must_be_repaired=True))
+    return found
