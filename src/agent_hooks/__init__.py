@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .engine.registration import HookRegistration as HookRegistration
     from .engine.registration import HookTriggers as HookTriggers
     from .engine.stack import HookStack as HookStack
+    from .engine.tool_calls import ToolUse as ToolUse
     from .errors import AgentHooksError as AgentHooksError
     from .errors import BadJSONError as BadJSONError
     from .errors import DirectCallError as DirectCallError
@@ -141,6 +142,7 @@ _HOMES = {
     "handlers.handler_type": "HandlerType",
     "engine.hooks": "Hooks",
     "engine.manager": "HookManager",
+    "engine.tool_calls": "ToolUse",
     "engine.markers": "hookimpl hookspec",
     "engine.matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
     "model.outcome": "Decision Finding HookOutcome Shadowed",

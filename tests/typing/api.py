@@ -34,6 +34,7 @@ from agent_hooks import (
     Tool,
     ToolCall,
     ToolExecution,
+    ToolUse,
     UseContextConfig,
     UseHook,
     UseSelfCritique,
@@ -171,6 +172,9 @@ assert_type(hooks.dispatch_sync(ctx), HookOutcome)
 async def dispatch() -> None:
     assert_type(await hooks.dispatch(ctx), HookOutcome)
     assert_type(await hooks.resume("token", "allow"), HookOutcome)
+    use = await hooks.call_tool(ToolCall("fetch"), lambda call: fetch(**call.args), cwd="/repo")
+    assert_type(use, ToolUse)
+    assert_type(use.stop_signal, StopSignal | None)
 
 
 # -- hooks as data -----------------------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ class Dispatch:
         if outcome.decision is Decision.ASK:
             outcome = await self.put_question(outcome)
         elif outcome.decision is Decision.SUSPEND:
-            outcome = outcome.replace(token=self.view.keep_suspended(self))
+            outcome = outcome.replace(token=self.view.keep_suspended(self.suspension()))
         if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
             tool = f" {self.answers.ctx.tool_name}" if self.answers.ctx.tool_name else ""
             outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")

@@ -6,7 +6,7 @@ from time import perf_counter
 
 from agent_hooks.errors import HookMisuseError, SuspensionError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, HookOutcome, read_answer
+from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome, read_answer
 
 from .calling import drive, in_event_loop
 from .dispatch import Dispatch, Handover
@@ -18,14 +18,19 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agent_hooks.model.context import HookContext
+    from agent_hooks.model.tool_call import ToolCall
 
     from .manager import HookManager
     from .plan import Chain, Hook
     from .suspension import Given, Key, Suspension
+    from .tool_calls import ToolUse
 
     Answer = bool | Literal["host"]
     Ask = Callable[[HookContext, str], Answer | Awaitable[Answer]] | Literal["host"] | None
     OnSettled = Callable[[HookOutcome], None] | None
+    Run = Callable[[ToolCall], Any]
+    Resume = tuple[str, str | HookOutcome] | None
+    Errors = tuple[type[BaseException], ...]
 
 
 class Hooks:
@@ -138,6 +143,34 @@ class Hooks:
         """Do the same for observers started by sync calls."""
         return self.manager.background.join_sync(timeout)
 
+    # -- tool calls --------------------------------------------------------------------------------------------------
+
+    async def call_tool(
+        self, call: ToolCall, run: Run, *, resume: Resume = None, passed: Errors = (), **fields: Any
+    ) -> ToolUse:
+        """Make a tool call under its hooks, and return the result as they judged it.
+
+        ``run``, sync or async, gets the call with the arguments that hooks settled, and returns the tool's result. It
+        is not called if hooks block the call, and called again if they request a retry, at most
+        ``HookPolicy.max_retries`` times. Hooks judge its errors, except for those of the types ``passed``, which are
+        raised: a framework's own way to interrupt a run. ``fields`` are fields of ``HookContext`` such as
+        ``session_id``, ``cwd`` and ``state``.
+
+        If a hook suspends the call, or asks and the view leaves the answer to the host, the result is blocked and has a
+        ``token``. The same call and fields with ``resume=(token, decision)`` go on from there, as ``resume`` does.
+        """
+        from .tool_calls import ForeignLoop
+
+        return await ForeignLoop(self, fields, sync=False).make(call, run, resume, passed)
+
+    def call_tool_sync(
+        self, call: ToolCall, run: Run, *, resume: Resume = None, passed: Errors = (), **fields: Any
+    ) -> ToolUse:
+        """Do the same without an event loop. Raises ``HookMisuseError`` if ``run`` is async."""
+        from .tool_calls import ForeignLoop
+
+        return drive(ForeignLoop(self, fields, sync=True).make(call, run, resume, passed))
+
     # -- suspension --------------------------------------------------------------------------------------------------
 
     async def resume(self, token: str, decision: str | HookOutcome, ctx: HookContext | None = None) -> HookOutcome:
@@ -160,10 +193,11 @@ class Hooks:
         kept, given, now = self._resumption(token, decision, ctx)
         view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
         try:
-            return await view.redispatch(now, given, kept.called, sync=sync)
+            outcome = await view.redispatch(now, given, kept.called, sync=sync)
         except BaseException:
             self.manager.suspended[token] = kept
             raise
+        return view.keep_asked(now, outcome, given, kept.called) if outcome.decision is Decision.ASK else outcome
 
     async def redispatch(
         self, ctx: HookContext, given: tuple[Given, ...], called: frozenset[Key], *, sync: bool = False
@@ -203,18 +237,30 @@ class Hooks:
                 "The token belongs to another operation: its session, agent, working directory, call or subject is not "
                 "the same."
             )
-        answer = HookOutcome.proceed() if decision == "allow" else read_answer(decision)
+        given = kept.answered(HookOutcome.proceed() if decision == "allow" else read_answer(decision))
         if self.manager.suspended.pop(token, None) is None:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")
-        return kept, kept.answered(answer), now
+        return kept, given, now
 
     # -- used by the dispatch ------------------------------------------------------------------------------------------
 
-    def keep_suspended(self, dispatch: Dispatch) -> str:
+    def keep_asked(
+        self, ctx: HookContext, asked: HookOutcome, given: tuple[Given, ...] = (), called: frozenset[Key] = frozenset()
+    ) -> HookOutcome:
+        """Return a question that is left to the application with the token that resumes its operation."""
+        from .suspension import Suspension
+
+        chain = self.chain(ctx.event)
+        if chain is not None:
+            called |= {hook.key for hook in (*chain.wrappers, *chain.deciders)}
+        ctx = self._placed(ctx)
+        subject = asked._fields.get(ctx.event.subject or "", ctx.held_subject)
+        return asked.replace(token=self.keep_suspended(Suspension(ctx, self, None, subject, given, called, asked)))
+
+    def keep_suspended(self, kept: Suspension) -> str:
         """Remember a suspended operation and return the token that resumes it."""
         from secrets import token_urlsafe
 
-        kept = dispatch.suspension()
         waiting, ttl = self.manager.suspended, self.manager.policy.suspension_ttl
         for token, other in list(waiting.items()):  # the oldest first
             if ttl is None or other.since >= kept.since - ttl:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from time import time
 
 from agent_hooks.errors import SuspensionError
+from agent_hooks.model.outcome import BRINGS, PROCEED, WAITING
 from agent_hooks.model.values import plain
 
 from .answers import same
@@ -48,20 +49,21 @@ class Given:
 class Suspension:
     """A suspended operation: how it began, in which view, and which hook suspended it about which subject.
 
-    ``given``: the answers given to it before; ``called``: the keys of the hooks that were called about it; ``since``:
-    when it was suspended.
+    ``given``: the answers given to it before; ``called``: the keys of the hooks that were called about it; ``asked``:
+    the question, if it waits for the answer to one; ``since``: when it was suspended.
     """
 
-    __slots__ = ("called", "given", "key", "since", "start", "subject", "view")
+    __slots__ = ("asked", "called", "given", "key", "since", "start", "subject", "view")
 
     def __init__(
         self,
         start: HookContext,
         view: Hooks,
-        key: Key,
+        key: Key | None,
         subject: Any,
         given: tuple[Given, ...] = (),
         called: frozenset[Key] = frozenset(),
+        asked: HookOutcome = PROCEED,
     ) -> None:
         self.since = time()
         self.start = start
@@ -70,15 +72,27 @@ class Suspension:
         self.subject = subject
         self.given = given
         self.called = called
+        self.asked = asked
 
     def is_about(self, ctx: HookContext) -> bool:
         """Whether ``ctx`` is the operation that was suspended, before any hook was asked."""
         return _place(ctx) == _place(self.start) and is_exactly(ctx.held_subject, self.start.held_subject)
 
     def answered(self, answer: HookOutcome) -> tuple[Given, ...]:
-        """Return all answers given to the operation, ``answer`` the last of them."""
-        subject = self.subject
-        return (*self.given, Given(answer, lambda now: is_exactly(now, subject), key=self.key))
+        """Return all answers given to the operation, ``answer`` the last of them. Raises ``SuspensionError``."""
+        subject, keys = self.subject, self.asked.asked_keys
+        answer = answer_to_ask(answer, self.asked.reason) if keys else answer
+        return (*self.given, Given(answer, lambda now: is_exactly(now, subject), key=self.key, asked_keys=keys))
+
+
+def answer_to_ask(answer: HookOutcome, question: str) -> HookOutcome:
+    """Return the answer to a question, a refusal with a reason. Raises ``SuspensionError`` if it brings anything."""
+    if answer._fields.keys() & BRINGS or answer.decision in WAITING:
+        raise SuspensionError(
+            "An approval holds for exactly what was asked, so the answer to a question brings nothing: deny it and "
+            "say in the reason what should be done instead."
+        )
+    return answer.replace(reason=f"{question} (Refused.)".lstrip()) if answer.blocks and not answer.reason else answer
 
 
 def check_age(since: float, ttl: float | None) -> None:

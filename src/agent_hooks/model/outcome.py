@@ -63,6 +63,8 @@ _DECISIONS.update(
 )
 
 BLOCKING = frozenset({Decision.DENY, Decision.STOP, Decision.SUSPEND})
+# After these the operation waits for an answer.
+WAITING = frozenset({Decision.ASK, Decision.SUSPEND})
 PASSING = frozenset({Decision.SKIP, Decision.FORCE_CONTINUE, Decision.RETRY})
 ENDING = BLOCKING | PASSING
 _PROCEED: Any = Decision.PROCEED

@@ -99,6 +99,15 @@ def as_json(value: Any) -> str:
         return written(value)
 
 
+def as_text(result: Any) -> str:
+    """Return a tool's result as text: a string unchanged, None as an empty one, the rest as JSON."""
+    if isinstance(result, str):
+        return result
+    if result is None:
+        return ""
+    return result.text if type(result) is Snapshot else as_json(result)
+
+
 def _uncollected(make: Callable[[Any], Any], of: Any) -> Any:
     """Return ``make(of)``. The collector, which would go through the new objects again and again, is paused: with it,
     reading 100,000 dicts took six times as long.

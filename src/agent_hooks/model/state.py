@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, ClassVar, Self
 
+    from agent_hooks.errors import StopRunError
+
+    from .events import HookEvent
+    from .outcome import HookOutcome
+
 
 def _each(kind: type[Value]) -> Any:
     return lambda items: tuple(kind.from_dict(item) for item in items)
@@ -118,6 +123,23 @@ class StopSignal(Value):
     def user_requested(cls, message: str = "", source: str = "user") -> StopSignal:
         """Return the signal that stands for a person's wish to stop."""
         return cls(reason=StopReason.USER_REQUESTED, message=message, source=source)
+
+    @classmethod
+    def decided(cls, event: HookEvent, outcome: HookOutcome) -> StopSignal:
+        """Return the signal for a hook's decision to stop."""
+        return cls(
+            reason=StopReason.STOP_REQUESTED,
+            message=outcome.reason or "Stop hook forced termination",
+            context={"event": str(event), "failed": True} if outcome.failed else {"event": str(event)},
+            source=outcome.hook or "",
+            decided_by=outcome.source or "code",
+        )
+
+    @classmethod
+    def requested(cls, error: StopRunError, source: str) -> StopSignal:
+        """Return the signal for a tool or driver that requests a stop."""
+        source = error.source or source
+        return cls(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
 
 
 class Step(Value):

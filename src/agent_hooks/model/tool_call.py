@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 
+# Texts for the model, in front of a reason or a message.
+DENIED, _WITHHELD, _FAILED = "Denied: ", "Result withheld: ", "Error: "
+# The error type of a result that hooks withhold from the model.
+WITHHELD_TYPE = "ToolResultWithheld"
+
+
 class ErrorInfo(Value):
     """An error as data: the class's name and the message."""
 
@@ -181,6 +187,33 @@ class ToolExecution(Value):
     def failed(self) -> bool:
         """Whether there is an error, a block included."""
         return self.error is not None
+
+    @property
+    def text(self) -> str:
+        """The text for the model: the result (a string unchanged, None as an empty one, the rest as JSON) or the
+        reason, and the context of hooks.
+        """
+        fields = self._fields  # this runs for each call
+        error = fields.get("error")
+        if fields.get("was_blocked"):
+            text = DENIED + self.reason
+        elif error is None:
+            result = fields.get("result")
+            if type(result) is str:
+                text = result
+            else:
+                from .snapshot import as_text
+
+                text = as_text(result)
+        elif error.type == WITHHELD_TYPE:
+            text = _WITHHELD + self.reason
+        else:
+            text = _FAILED + error.message
+        return f"{text}\n\n{self.context}" if "context" in fields and self.context else text
+
+    def withheld(self, reason: str) -> ToolExecution:
+        """Return a copy without the result or the error, which the model must not read."""
+        return self.replace(result=None, error=ErrorInfo(type=WITHHELD_TYPE, message=reason), reason=reason)
 
     def with_added_context(self, text: str) -> ToolExecution:
         """Return a copy with ``text`` added to the context, after a blank line."""

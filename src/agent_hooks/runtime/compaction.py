@@ -9,11 +9,12 @@ from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import RunError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest
+from agent_hooks.model.snapshot import as_text
 from agent_hooks.model.state import Message
 from agent_hooks.model.values import plain, written
 
 from .log import logger
-from .messages import as_text, messages_of
+from .messages import messages_of
 from .session_events import refusal
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from agent_hooks.errors import RunError
 from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.snapshot import as_text
 from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.values import Value
 
 from .log import logger
-from .messages import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -14,7 +14,6 @@ from agent_hooks.model.state import Message, StopReason, StopSignal
 from .current import acting_as
 from .driver import ModelResponse, answer_of
 from .messages import hook_message
-from .run_states import request_signal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +53,7 @@ async def infer(run: AgentRun, step: Step, paused: Suspended | None) -> Step:
             if not is_failure(error):
                 raise
             if isinstance(error, StopRunError):
-                run.add_signal(request_signal(error, request.model))
+                run.add_signal(StopSignal.requested(error, request.model))
                 return step
             if await run.try_recover(error) and made <= retries:
                 continue

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, Decision
+from agent_hooks.model.outcome import PROCEED, WAITING, Decision
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
@@ -18,13 +18,12 @@ from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
 from .messages import UNRELEASED, hook_message, messages_from, with_cut_step
-from .pausing import WAITING, Paused, pause, remember
+from .pausing import Paused, pause, remember
 from .run_states import (
     ContinuationRequest,
     active_skill,
     answer_of,
     context_of,
-    decision_signal,
     final_status,
     fresh,
     last_of,
@@ -315,7 +314,7 @@ class AgentRun:
 
     def add_stop(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Add the stop signal for a hook's decision to stop."""
-        self.add_signal(decision_signal(event, outcome))
+        self.add_signal(StopSignal.decided(event, outcome))
 
     # -- failing -----------------------------------------------------------------------------------------------------
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
-from agent_hooks.model.snapshot import Snapshot, as_json
 from agent_hooks.model.state import Message
-from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
-from agent_hooks.model.values import FrozenDict, written
+from agent_hooks.model.tool_call import WITHHELD_TYPE, ErrorInfo, ToolExecution
+from agent_hooks.model.values import FrozenDict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,14 +16,9 @@ if TYPE_CHECKING:
     from agent_hooks.model.state import AgentState, Step
     from agent_hooks.model.tool_call import ToolCall
 
-DENIED = "Denied: "
-WITHHELD = "Result withheld: "
-FAILED = "Error: "
 NOT_RUN = "Not run: the run was stopped."
 CUT_SHORT = "The run ended before this call had a result; what it did is not known."
 UNRELEASED = "Withheld: the run ended before this answer was let out."
-# The error type of a result that a hook withholds from the model.
-WITHHELD_TYPE = "ToolResultWithheld"
 # The error type of a call without a result, because the run ended first.
 _CUT_TYPE = "Cancelled"
 # The metadata of a tool's message.
@@ -68,35 +62,6 @@ def messages_of(step: Step) -> Iterator[Message]:
     yield step.message
     for execution in step.executions:
         call = execution.call
-        fields = {"role": "tool", "content": text_of(execution), "name": call.name, "tool_call_id": call.id}
+        fields = {"role": "tool", "content": execution.text, "name": call.name, "tool_call_id": call.id}
         yield Message._of({**fields, "metadata": _OF_ERROR if execution.failed else _OF_RESULT})
     yield from step.messages
-
-
-def text_of(execution: ToolExecution) -> str:
-    """Return the text about a tool call for the model: the result or reason, and context of hooks."""
-    error = execution.error
-    if execution.was_blocked:
-        text = DENIED + execution.reason
-    elif error is None:
-        text = as_text(execution._fields.get("result"))
-    elif error.type == WITHHELD_TYPE:
-        text = WITHHELD + execution.reason
-    else:
-        text = FAILED + error.message
-    return f"{text}\n\n{execution.context}" if execution.context else text
-
-
-def error_text(error: BaseException) -> str:
-    """Return a tool's error message, with the type if the message is empty or a bare key."""
-    text = written(error)
-    return text if text and not isinstance(error, KeyError) else f"{type(error).__name__}: {text}".removesuffix(": ")
-
-
-def as_text(result: Any) -> str:
-    """Return a tool's result as text: a string unchanged, None as an empty one, the rest as JSON."""
-    if isinstance(result, str):
-        return result
-    if result is None:
-        return ""
-    return result.text if type(result) is Snapshot else as_json(result)

@@ -12,10 +12,10 @@ from time import time
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
-from agent_hooks.engine.suspension import Given, exact_text
+from agent_hooks.engine.suspension import Given, answer_to_ask, exact_text
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
 from agent_hooks.model.events import find_event
-from agent_hooks.model.outcome import BRINGS, PROCEED, Decision, HookOutcome, read_answer
+from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome, read_answer
 from agent_hooks.model.state import Answered, StopSignal, Suspended
 from agent_hooks.model.values import plain, written
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from .interceptors import Interceptor
 
-# Decisions after which an operation waits, and those of answers to it.
-WAITING = (Decision.ASK, Decision.SUSPEND)
+# Decisions of answers to an operation that waits.
 _ANSWERS = (Decision.PROCEED, Decision.ALLOW, Decision.DENY, Decision.STOP)
 _UNKNOWN = "This was started before, and the process ended in the middle of it: what came of it is not known."
 # Start time of this process, to tell it from a later one with the same id.
@@ -110,7 +109,7 @@ def pause(
         hook, settled, called = earlier.paused.hook, earlier.paused.subject, frozenset(earlier.paused.called)
     elif outcome.token is not None:
         kept = hooks.manager.suspended.pop(outcome.token)
-        hook, settled, called = kept.key, kept.subject, kept.called
+        hook, settled, called = kept.key or hook, kept.subject, kept.called
     elif (chain := hooks.chain(ctx.event)) is not None:
         called = frozenset(each.key for each in (*chain.wrappers, *chain.deciders))
     if earlier is not None and not earlier.is_interrupted:
@@ -207,13 +206,8 @@ class Resumption:
         self.answer = HookOutcome.proceed() if decision == "allow" or not is_known else read_answer(decision)
         if not is_known or self.answer.decision not in _ANSWERS:
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
-        if paused.decision == "ask" and self.answer._fields.keys() & BRINGS:
-            raise SuspensionError(
-                "An approval holds for exactly what was asked, so the answer to a question brings nothing: deny it and "
-                "say in the reason what should be done instead."
-            )
-        if paused.decision == "ask" and self.answer.blocks and not self.answer.reason:
-            self.answer = self.answer.replace(reason=f"{paused.reason} (Refused.)".lstrip())
+        if paused.decision == "ask":
+            self.answer = answer_to_ask(self.answer, paused.reason)
         self.store = store
         self.outer = outer
         self.is_interrupted = False

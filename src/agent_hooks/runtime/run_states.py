@@ -17,7 +17,6 @@ from .log import logger
 from .messages import has_failed, messages_from
 
 if TYPE_CHECKING:
-    from agent_hooks.errors import StopRunError
     from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState
@@ -195,28 +194,11 @@ class ContinuationRequest(NamedTuple):
         return theirs is not None and theirs <= mine and not signal.context.get("failed")
 
 
-def decision_signal(event: HookEvent, outcome: HookOutcome) -> StopSignal:
-    """Return the stop signal for a hook's decision to stop."""
-    return StopSignal(
-        reason=StopReason.STOP_REQUESTED,
-        message=outcome.reason or "Stop hook forced termination",
-        context={"event": str(event), "failed": True} if outcome.failed else {"event": str(event)},
-        source=outcome.hook or "",
-        decided_by=outcome.source or "code",
-    )
-
-
 def limit_signal(made: int, most: int) -> StopSignal:
     """Return the stop signal for the limit of steps."""
     message = f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
     numbers = {"currentSteps": made, "maxSteps": most}
     return StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun")
-
-
-def request_signal(error: StopRunError, source: str) -> StopSignal:
-    """Return the stop signal for a tool or driver that requests a stop."""
-    source = error.source or source
-    return StopSignal(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
 
 
 def final_status(state: AgentState) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from agent_hooks.errors import RefusedError, RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import WAITING
 from agent_hooks.model.state import AgentState, Message
 from agent_hooks.sources.skills import Skill
 
@@ -20,7 +21,7 @@ from .current import check_asyncio, in_own_loop
 from .interceptors import finished
 from .log import logger
 from .loop import AgentRun
-from .pausing import WAITING, Resumption, closed
+from .pausing import Resumption, closed
 from .run_states import active_skill, with_skill
 from .session_events import SessionEvents, in_session, refusal
 from .skill_activation import SessionSkills, skills_in

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.errors import RefusedError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED
+from agent_hooks.model.outcome import PROCEED, WAITING
 from agent_hooks.model.state import AgentState
 from agent_hooks.system.store import MemoryStore
 
@@ -15,7 +15,7 @@ from .current import Caller, acting_as, hooks_of, shared_fields
 from .interceptors import changed, checked_outcome, in_skill
 from .log import logger
 from .messages import messages_from
-from .pausing import WAITING, Resumption, pause, remember
+from .pausing import Resumption, pause, remember
 
 if TYPE_CHECKING:
     from agent_hooks.engine.hooks import Answer, Hooks

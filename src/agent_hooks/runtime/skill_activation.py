@@ -9,12 +9,13 @@ from agent_hooks.errors import RunError, TrustError, did_you_mean
 from agent_hooks.formats.skill_files import SKILL_FILE
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import WAITING
+from agent_hooks.model.tool_call import DENIED
 from agent_hooks.sources.skills import Skill, register_skill, skill_text
 
 from .current import CURRENT, acting_as
 from .interceptors import in_skill
-from .messages import DENIED
-from .pausing import WAITING, dispatch_now, hooks_in
+from .pausing import dispatch_now, hooks_in
 from .python_tools import Tool
 
 if TYPE_CHECKING:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import Decision
+from agent_hooks.model.outcome import WAITING, Decision
 from agent_hooks.model.state import AgentState, StopReason, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, count_usage
 from .loop import AgentRun
-from .pausing import WAITING, Resumption, Waits, pause_for
+from .pausing import Resumption, Waits, pause_for
 
 if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome

@@ -1,0 +1,308 @@
+"""One tool call, from the hooks before it to those after it: for the runtime, and for loops of others."""
+
+from __future__ import annotations
+
+from time import perf_counter, time
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from agent_hooks.errors import HookMisuseError, RunError, StopRunError
+from agent_hooks.model.context import HookContext
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED, WAITING, Decision, HookOutcome
+from agent_hooks.model.snapshot import read_only
+from agent_hooks.model.state import AgentState, Message, StopSignal
+from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
+from agent_hooks.model.values import frozen_fields, written
+from agent_hooks.system.by_hand import marked_as_agent
+
+from .calling import InTurns, is_failure
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from .hooks import Errors, Hooks, Resume, Run
+
+    Performed = tuple[ToolExecution, BaseException | None]
+
+NOT_AGAIN = "Not made again: the run was stopped."
+MADE = "The call was made before, and its result was refused."
+
+
+class CallingLoop:
+    """The loop that makes calls: it dispatches their events, and collects the hooks' messages and wishes to stop.
+
+    ``ask(event, **about)`` returns the outcome of an event. ``pause(event, outcome, made=…, tool_call=…)`` returns the
+    exception to raise if a call that was made ``made`` times has to wait for an answer.
+    """
+
+    ask: Callable[..., Awaitable[HookOutcome]]
+    pause: Callable[..., Exception]
+    sync = False
+
+    def __init__(self, max_retries: int) -> None:
+        self.max_retries = max_retries
+        self.messages: list[Message] = []
+        self.is_stopped = False
+
+    def take(self, outcome: HookOutcome) -> None:
+        """Collect the messages of an outcome, and note whether it stops the run."""
+        self.messages += outcome.messages
+        self.is_stopped = self.is_stopped or outcome.decision is Decision.STOP
+
+    def stop(self, signal: StopSignal) -> None:  # noqa: ARG002 - a subclass adds it
+        """Stop the run because a tool requests it."""
+        self.is_stopped = True
+
+    def block(self) -> None:
+        """Note that the call is blocked for good, and does not wait any more."""
+
+
+class PendingCall:
+    """One call in progress. ``execution``: the result as judged by its hooks, None while it is pending; ``made``: the
+    number of executions; ``context``: context of the hooks before it. ``run(call)`` returns the tool's own result, and
+    raises its errors; those of the types ``passed`` are raised on, not told to hooks.
+    """
+
+    run: Callable[[ToolCall], Awaitable[Any]]
+    made = 0
+    context = ""
+    passed: Errors = ()
+
+    def __init__(self, call: ToolCall, loop: CallingLoop, execution: ToolExecution | None = None) -> None:
+        self.call = call
+        self.loop = loop
+        self.execution = execution
+
+    async def before(self) -> ToolCall | None:
+        """Return the call as changed by its hooks; None if they block it, which settles it."""
+        call, loop = self.call, self.loop
+        outcome = await loop.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
+        if outcome is PROCEED:
+            self.context = ""
+            return call
+        if outcome.decision in WAITING:
+            raise loop.pause(HookEvent.BEFORE_TOOL_USE, outcome, made=self.made, tool_call=call)
+        self.context = "\n\n".join(filter(None, (outcome.context, MADE if self.made and outcome.blocks else "")))
+        loop.take(outcome)
+        if "tool_args" in outcome._fields:
+            call = call.with_args(outcome._fields["tool_args"])
+        if not outcome.blocks:
+            return call
+        loop.block()
+        execution = with_context(ToolExecution.denied(call, outcome.reason), self.context)
+        await loop.ask(HookEvent.AFTER_TOOL_USE, tool_call=call, tool_execution=execution, was_blocked=True)
+        self.execution = execution
+        return None
+
+    async def perform(self, call: ToolCall) -> Performed:
+        """Run the tool; return the execution and the error, if any."""
+        started = perf_counter()
+        try:
+            with marked_as_agent():
+                result = await self.run(call)
+            if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
+                raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
+            duration = perf_counter() - started
+            result = read_only(result)
+            if hasattr(type(result), "__next__"):
+                in_turns = InTurns(result)
+                result = in_turns.at_once() if self.loop.sync else await in_turns
+            return ToolExecution._of({"call": call, "result": result, "duration": duration}), None
+        except BaseException as error:  # noqa: BLE001 - raised on if it is no failure
+            return self.failed(call, error, perf_counter() - started), error
+
+    def failed(self, call: ToolCall, error: BaseException, duration: float) -> ToolExecution:
+        """Return the execution that failed with this error. Raises the error if it is no failure of the tool."""
+        if not is_failure(error) or isinstance(error, self.passed):
+            raise error
+        if isinstance(error, StopRunError):
+            self.loop.stop(StopSignal.requested(error, call.name))
+        return ToolExecution(call=call, error=_described(error), duration=duration)
+
+    async def after(self, execution: ToolExecution, error: BaseException | None) -> None:
+        """Dispatch the result to hooks, and keep it unless they request a retry."""
+        self.made += 1
+        again = False
+        if error is not None and execution.error is not None:
+            outcome = await self.loop.ask(
+                HookEvent.ON_TOOL_ERROR,
+                tool_call=execution.call,
+                tool_execution=execution,
+                error=error,
+                error_text=execution.error.message,
+            )
+            self.loop.take(outcome)
+            again = outcome.decision is Decision.RETRY
+            if outcome.error_text is not None:
+                execution = execution.replace(error=execution.error.replace(message=outcome.error_text))
+            execution = with_context(execution, after=outcome.context)
+        fields = execution._fields
+        outcome = await self.loop.ask(
+            HookEvent.AFTER_TOOL_USE,
+            tool_call=fields["call"],
+            tool_execution=execution,
+            result=fields.get("result"),
+            error=fields.get("error"),
+        )
+        if outcome is PROCEED and not again:
+            self.execution = with_context(execution, self.context) if self.context else execution
+            return
+        self.loop.take(outcome)
+        is_refused = outcome.decision is Decision.RETRY
+        is_stopped, most = self.loop.is_stopped, self.loop.max_retries
+        if (again or is_refused) and self.made <= most and not is_stopped:
+            return
+        if "result" in outcome._fields:
+            execution = execution.replace(result=outcome.result, error=None)
+        if is_refused or outcome.decision is Decision.DENY:
+            # A retry skips the remaining hooks: a result that they have not judged must not reach the model.
+            limit = NOT_AGAIN if is_stopped else f"Retry limit reached: {most}/{most}."
+            execution = execution.withheld(f"{limit} {outcome.reason}".rstrip() if is_refused else outcome.reason)
+        self.execution = with_context(execution, self.context, outcome.context)
+
+
+def with_context(execution: ToolExecution, before: str = "", after: str = "") -> ToolExecution:
+    """Return the execution with context of hooks in front of its own, and behind it."""
+    if not (before or after):
+        return execution
+    return execution.replace(context="\n\n".join(filter(None, (before, execution.context, after))))
+
+
+def _described(error: BaseException) -> ErrorInfo:
+    """Return a tool's error as data; the message names the type if it is empty or a bare key."""
+    name, text = type(error).__name__, written(error)
+    if not text or isinstance(error, KeyError):
+        text = f"{name}: {text}".removesuffix(": ")
+    return ErrorInfo(type=name, message=text)
+
+
+# -- for loops of others -----------------------------------------------------------------------------------------------
+
+
+class ToolUse(ToolExecution):
+    """The return value of ``Hooks.call_tool``: the execution as judged by its hooks, and their wishes to the loop.
+
+    ``text`` is for the model, ``result`` the value behind it if the call has not ``failed``. ``messages``: for the
+    conversation, behind the result; ``signals``: if there are any, the run stops; ``state``: a state that a hook
+    returned; ``outcome``: that of ``before_tool_use``; ``exception``: the tool's, unless hooks withheld or reworded it.
+    """
+
+    messages: tuple[Message, ...] = ()
+    signals: tuple[StopSignal, ...] = ()
+    state: AgentState | None = None
+    outcome: HookOutcome = PROCEED
+    exception: BaseException | None = None
+
+    _decode: ClassVar[dict[str, Any]] = {
+        **ToolExecution._decode,
+        "messages": lambda items: tuple(map(Message.from_dict, items)),
+        "signals": lambda items: tuple(map(StopSignal.from_dict, items)),
+        "state": AgentState.from_dict,
+        "outcome": HookOutcome.from_dict,
+    }
+
+    @property
+    def token(self) -> str:
+        """The token with which the call is resumed, if it waits for an answer; else an empty string."""
+        return self.outcome.token or ""
+
+    @property
+    def stop_signal(self) -> StopSignal | None:
+        """The most authoritative signal, the first of equals; None if the run goes on."""
+        return min(self.signals, key=lambda signal: signal.reason.rank, default=None)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are set, as JSON types only; ``exception`` is left out, ``error`` describes it."""
+        return {name: value for name, value in super().as_dict().items() if name != "exception"}
+
+
+class _Waits(Exception):  # noqa: N818 - not an error: it carries the question out of the call
+    """Raised when the call has to wait for an answer."""
+
+
+class ForeignLoop(CallingLoop):
+    """A loop of others, for one call. ``fields``: fields of its contexts."""
+
+    def __init__(self, hooks: Hooks, fields: dict[str, Any], *, sync: bool) -> None:
+        super().__init__(hooks.manager.policy.max_retries)
+        if not HookContext._known.issuperset(fields):
+            raise HookContext._misfit(fields)
+        self.hooks = hooks
+        self.fields = frozen_fields(fields)
+        self.sync = sync
+        self.resume: Resume = None
+        self.outcome = PROCEED  # of the event before the call
+        self.signals: list[StopSignal] = []
+
+    async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
+        """Dispatch an event; the first time, resume the call that waits."""
+        resume, self.resume = self.resume, None
+        if resume is None and not self.hooks.listens(event):
+            return PROCEED
+        now = time()
+        fields = {"created_at": now, "updated_at": now, **self.fields, **frozen_fields(about), "event": event}
+        ctx = HookContext._of(fields)
+        if resume is not None:
+            outcome = self.hooks.resume_sync(*resume, ctx) if self.sync else await self.hooks.resume(*resume, ctx)
+        else:
+            outcome = self.hooks.dispatch_sync(ctx) if self.sync else await self.hooks.dispatch(ctx)
+        if outcome.decision is Decision.ASK and outcome.token is None:
+            outcome = self.hooks.keep_asked(ctx, outcome)
+        elif outcome.decision is Decision.STOP:
+            self.signals.append(StopSignal.decided(event, outcome))
+        if event is HookEvent.BEFORE_TOOL_USE:
+            self.outcome = outcome
+        return outcome
+
+    def pause(self, *_event: Any, **_about: Any) -> Exception:
+        """Return the exception that ends the call; the outcome has the token."""
+        return _Waits()
+
+    def take(self, outcome: HookOutcome) -> None:
+        """Collect the signals as well, and let the hooks that follow see a new state."""
+        super().take(outcome)
+        self.signals += outcome.signals
+        if outcome.state is not None:
+            self.fields["state"] = outcome.state
+
+    def stop(self, signal: StopSignal) -> None:
+        """Stop the run because a tool requests it."""
+        super().stop(signal)
+        self.signals.append(signal)
+
+    async def make(self, call: ToolCall, run: Run, resume: Resume, passed: Errors) -> ToolUse:
+        """Make one call, as often as its hooks request."""
+        if not isinstance(call, ToolCall):
+            raise TypeError(f"A call is a ToolCall, not {type(call).__name__}: give ToolCall(name, arguments).")
+        self.resume = resume
+        given, error = self.fields.get("state"), None
+
+        async def tool(call: ToolCall) -> Any:
+            result = run(call)
+            if not hasattr(result, "__await__"):
+                return result
+            if self.sync:
+                getattr(result, "close", bool)()
+                raise HookMisuseError(f"The tool {call.name} is async: use `await hooks.call_tool(...)`.")
+            return await result
+
+        one = PendingCall(call, self)
+        one.run = tool
+        one.passed = (*passed, HookMisuseError) if self.sync else passed
+        try:
+            while one.execution is None:
+                ready = await one.before()
+                if ready is not None:
+                    execution, error = await one.perform(ready)
+                    await one.after(execution, error)
+            execution = one.execution
+        except _Waits:
+            asked = call.with_args(self.outcome._fields.get("tool_args", call.args))
+            execution = ToolExecution.denied(asked, self.outcome.reason)
+        fields = {**execution._fields, "outcome": self.outcome}
+        fields |= {"messages": tuple(self.messages), "signals": tuple(self.signals)}
+        if error is not None and execution.error == _described(error):
+            fields["exception"] = error
+        if (state := self.fields.get("state")) is not given:
+            fields["state"] = state
+        return ToolUse._of(fields)
