@@ -26,7 +26,7 @@ _FLAGS = getattr(os, "O_PATH", os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
 
 
 def stamp_of(path: str | int) -> Stamp:
-    """Return what a change of a file changes. The time of the last change, unlike that of the last modification, cannot
+    """Return the stamp that every change of a file changes. Its ctime, unlike its mtime, cannot
     be set.
     """
     try:

@@ -137,7 +137,7 @@ class LoadedFiles:
                 now = self._look(folder)
                 if _path_files(now[1]) != _path_files(files) or now[2] != modules:
                     return folder
-                self._folders[folder] = now  # what comes and goes there is noticed by each worker
+                self._folders[folder] = now  # each worker notices files that come and go there
             elif path := first_changed(files):
                 return path
         return first_changed(self._stamps)

@@ -29,7 +29,7 @@ else:
         slot = f"_{compute.__name__}"
 
         def read(self: Any) -> Any:
-            found = getattr(self, slot, _UNSET)  # an exception takes longer than most of what is computed
+            found = getattr(self, slot, _UNSET)  # an exception takes longer than most computations
             if found is _UNSET:
                 setattr(self, slot, found := compute(self))
             return found
@@ -281,7 +281,7 @@ class Growing:
 _ADDING = allocate_lock()
 # They are made by freeze alone, so nothing in them is left to be frozen. What is added to a conversation are values.
 _UNCHANGEABLE |= {FrozenDict, FrozenList, Growing}
-# The types of what stands for a value, which its ``whole()`` is: nothing in them is left to be frozen either.
+# The types that stand for a value, which ``whole()`` returns: nothing in them is left to be frozen either.
 HELD: set[type] = {Growing}
 
 

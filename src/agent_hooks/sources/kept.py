@@ -54,7 +54,7 @@ class Kept:
         self.keep_process()
 
     def keep_process(self) -> None:
-        """Keep what reading the files has set for this process."""
+        """Keep the tables that reading the files has set for this process."""
         self._account, self._chosen, self._path = folders.account_home(), folders.chosen_config_dir(), [*sys.path]
 
     def is_unchanged(self) -> bool:

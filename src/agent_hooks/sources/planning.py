@@ -71,7 +71,7 @@ def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: boo
 
 
 def surroundings(projects: Iterable[ProjectSource], folders: Sequence[str]) -> dict[str, Any]:
-    """Return the ``projects`` of ``folders``, and what else may be near a path, as plain data."""
+    """Return the ``projects`` of ``folders``, and the facts about places near a path, as plain data."""
     trusts = [os.path.join(folder, "trust") for folder in config_dirs()]
     stamps.note("file", *trusts)
     records = frozenset(name for folder in trusts if os.path.isdir(folder) for name in os.listdir(folder))

@@ -82,7 +82,7 @@ class _Finder:
         self._stage = ""
         # The modules of the stage: the source, its stamp, and the code.
         self._together: dict[str, tuple[str, Any, CodeType]] = {}
-        # What is not in the bundle, in the order of loading: the stage, the source, its stamp, and the byte code.
+        # The modules that the bundle lacks, in the order of loading: the stage, the source, its stamp, and the byte code.
         self.loaded: dict[str, tuple[str, str, Any, memoryview]] = {}
 
     def read_bundle(self, path: str) -> None:
@@ -111,7 +111,7 @@ class _Finder:
         file, _, code = self._together[name]
         module = sys.modules[name] = module_from_spec(_spec(_Bundled(name, file, code)))
         try:
-            exec(code, module.__dict__)  # noqa: S102 - what Python itself would run
+            exec(code, module.__dict__)  # noqa: S102 - as Python itself would run it
         except BaseException:  # noqa: BLE001 - the import that follows raises it again
             del sys.modules[name]
             return False
@@ -147,7 +147,7 @@ class _Finder:
             self.loaded[name] = (self._stage, file, stamp, code)
 
     def keep_bundle(self) -> None:
-        """Write the bundle with what was loaded since; others may write it at the same time."""
+        """Write the bundle with the modules loaded since; others may write it at the same time."""
         temporary = f"{self._path}.{os.getpid()}"
         try:
             with open(temporary, "xb") as file:
@@ -283,7 +283,7 @@ class _Loader(SourceFileLoader):
         if len(data) == _MAX_BYTES or data[:16] != _HEADER + facts:
             return super().get_code(fullname)
         self._found = memoryview(data)[16:]
-        code: CodeType = loads(self._found)  # noqa: S302 - what Python itself would load
+        code: CodeType = loads(self._found)  # noqa: S302 - as Python itself would load it
         return code
 
     def exec_module(self, module: ModuleType) -> None:

@@ -46,7 +46,7 @@ class ClaudeFamily(Host):
             self.tell(reply, body)
         stdout = encode(self.assembled(reply, body, specific))
         if reply.refuses and self.exits_with_2(reply):
-            # Without a reason on stdout, the model reads stderr: what people are told on stdout is not repeated there.
+            # Without a reason on stdout, the model reads stderr: notes for people on stdout are not repeated there.
             is_read = self.model_reads_stderr or (reply.row.refuse == "exit" and bool(reply.message))
             shown = "" if is_read else joined(reply.message, reply.aside)
             return Answer(stdout=stdout, stderr=tidy(joined(reply.reason, reply.context, shown)), exit_code=2)

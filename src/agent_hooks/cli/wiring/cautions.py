@@ -49,7 +49,7 @@ def cautions(wiring: Wiring, path: str, root: str) -> Iterator[str]:
 
 
 def silenced(wiring: Wiring, path: str, root: str) -> Iterator[str]:
-    """Yield what keeps the host from running the hooks at all."""
+    """Yield the reasons why the host runs no hooks at all."""
     folder = os.path.dirname(WIRINGS[wiring.name].path())
     in_home, in_project = SETTINGS.get(wiring.name, ((), ()))
     for file in (*(os.path.normpath(os.path.join(folder, each)) for each in in_home),

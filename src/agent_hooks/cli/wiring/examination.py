@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     Facts = dict[str, Any]
 
-# By host: how it settles what several hooks say, and what it has to be allowed before it runs any.
+# By host: how it combines the answers of several hooks, and the trust that it needs before it runs any.
 _ALL = "All files count, and their hooks run at once"
 _NONE = "It runs hooks without asking anybody."
 _OF_FOLDERS = "It runs those of a project in folders that you trust there."
@@ -54,8 +54,8 @@ _RUNS = 5
 
 
 def examine(facts: Facts, root: str) -> None:
-    """Add to the facts of a file that is wired whatever can be read, as seen from the project at ``root``, and what
-    `install` mends of that. Nothing is run but the host, for its version.
+    """Add to the facts of a wired file all that can be read from the project at ``root``, and the problems that
+    `install` would mend. Nothing is run but the host, for its version.
     """
     wiring, path = WIRINGS[facts["host"]], facts["path"]
     facts["version"] = version = version_here(wiring)
@@ -102,7 +102,7 @@ def fire_gates(facts: Facts, directory: str, root: str, *, fire: bool) -> None:
 
 
 def _run(wiring: Wiring, facts: Facts, gate: Gate, *, fire: bool) -> None:
-    """Add what becomes of the events of a gate."""
+    """Add the verdicts of the host on the events of a gate."""
     results = [gate.try_harmless(runs=1 if "milliseconds" in facts else _RUNS)]
     facts.setdefault("milliseconds", results[0]["milliseconds"])
     if results[0]["is_right"]:  # else a fault would show nothing
@@ -157,7 +157,7 @@ def _closes(wiring: Wiring, handler: Facts, version: str) -> bool:
 
 
 def _problems(wiring: Wiring, event: str, handler: Facts, version: str, *, is_late: bool) -> Iterator[str]:
-    """Yield what is wrong with an entry, as it reads."""
+    """Yield the mistakes in an entry, as far as its text shows them."""
     line = handler["command"]
     try:
         words = [*shlex.split(line.removesuffix(OR_REFUSE)), *handler.get("args", ())]

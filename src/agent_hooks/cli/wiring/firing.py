@@ -1,4 +1,4 @@
-"""Running the command line of a gate as its host does, with faults in what it asks, and the verdict of the host.
+"""Running the command line of a gate as its host does, with faulty hooks, and the verdict of the host.
 
 The faults are in a ``hookconf.py`` of a temporary project, which a temporary configuration trusts: nothing that is
 configured changes, and there is no switch that an agent could set. Own hooks of the user are asked as well.
@@ -88,14 +88,14 @@ class Gate:
         self._is_late = is_late
 
     def try_harmless(self, *, runs: int = 1) -> dict[str, Any]:
-        """Return what becomes of an event that nothing speaks against, here and now; the median of several runs."""
+        """Return the verdict on a harmless event, here and now, with the median time of several runs."""
         results = [self._run(self.handler, self._directory, {}) for _ in range(runs)]
         found = self._facts("harmless", results[-1][0], RUNS)
         found["milliseconds"] = round(1000 * median(seconds for _, seconds in results))
         return found
 
     def fire(self) -> Iterator[dict[str, Any]]:
-        """Yield what becomes of the event with each fault."""
+        """Yield the verdict on the event with each fault."""
         with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
             folder = os.path.realpath(folder)
             environment = _temporary(folder)

@@ -91,7 +91,7 @@ def print_reports(found: Sequence[dict[str, Any]]) -> None:
 
 
 def _row(trial: dict[str, Any], longest: int, width: int) -> str:
-    """Return what became of an event; ``longest``: the width of its name, ``width``: of all, 0 for any."""
+    """Return the verdict on an event as a line; ``longest``: the width of its name, ``width``: of all, 0 for any."""
     code = "late" if trial["exit_code"] is None else f"exit {trial['exit_code']}"
     head = f"  {trial['event']:<{longest}} {trial['fault']:<15} {trial['verdict']:<9} {code:<8}"
     return f"{head} {shortened(trial['said'], max(10, width - len(head) - 1) if width else sys.maxsize)}".rstrip()

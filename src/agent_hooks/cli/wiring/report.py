@@ -1,4 +1,4 @@
-"""What is wired in the files of the hosts, and what should be: for ``status`` and ``doctor``."""
+"""The events that the hosts' files wire, and those that they should: for ``status`` and ``doctor``."""
 
 from __future__ import annotations
 

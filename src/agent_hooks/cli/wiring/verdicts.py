@@ -1,4 +1,4 @@
-"""Whether a host goes on with an event, from what the command of a gate left behind.
+"""Whether a host goes on with an event, by the exit code and output of a gate's command.
 
 Sources: the clients themselves (Claude Code 2.1.330, Codex 0.169.0, Gemini CLI 0.61.0, Qwen Code 0.24.4, Copilot CLI
 1.0.102, OpenCode 1.18.33), and the documentation of VS Code and Cursor.
@@ -29,7 +29,7 @@ class Ended(Value):
 
 
 class _Reading(Value):
-    """How a host reads what a command left.
+    """How a host reads the exit code and output of a command.
 
     ``fields``: those that may refuse a tool call. ``exits``: the forms of a refusal (``Row``) that exit code 2 is, too.
     ``codes``: the exit codes beside which JSON is read, none of them special (``any_code``: each, and JSON goes before
