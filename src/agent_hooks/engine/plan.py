@@ -231,7 +231,7 @@ class Chain:
 def _says_no(when: Callable[[], bool]) -> bool:
     try:
         return when() is False
-    except Exception:  # noqa: BLE001 - its hook is asked, and can say what is wrong
+    except Exception:  # noqa: BLE001 - its hook is asked, and can report the problem
         return False
 
 

@@ -82,7 +82,7 @@ class _Finder:
         self._stage = ""
         # The modules of the stage: the source, its stamp, and the code.
         self._together: dict[str, tuple[str, Any, CodeType]] = {}
-        # The modules that the bundle lacks, in the order of loading: the stage, the source, its stamp, and the byte code.
+        # The modules that the bundle lacks, in the order of loading: stage, source, stamp of the source, and byte code.
         self.loaded: dict[str, tuple[str, str, Any, memoryview]] = {}
 
     def read_bundle(self, path: str) -> None:
