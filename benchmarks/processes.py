@@ -14,6 +14,7 @@ from functools import partial
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
@@ -60,6 +61,9 @@ EVENTS = {
     "rule denies": (RULED, "rm -rf build", RULE),
 }
 
+# Other guards that are commands of Claude Code, by the name of their program; they are asked about the denied command.
+PEERS = {"nah": ("_claude-hook",), "cc-safety-net": ("hook", "--claude-code")}
+
 ROWS = [
     Row("import agent_hooks", PASS, ("import agent_hooks",), PASS, 1.1),
     Row("import words, markers, plan and dispatch", PASS, ("import words, markers, plan and dispatch",), PASS, 1.5),
@@ -68,6 +72,7 @@ ROWS = [
     Row("agent-hooks run, the guards allow a command", PASS, ("guards allow",), PASS, 3.5),
     Row("agent-hooks run, the guards deny one", PASS, ("guards deny",), PASS, 3.5),
     Row("agent-hooks run, a rule of the user's file denies one", PASS, ("rule denies",), PASS, 4.0),
+    *(Row(f"    {peer} decides about it", PASS, (peer,), PASS, None) for peer in PEERS),
 ]
 
 
@@ -76,8 +81,9 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
     for path in find_spec("agent_hooks").submodule_search_locations:
         compileall.compile_dir(path, quiet=2)
     environment = environment_in(folder)
-    found = {name: _process(["-c", code], folder, environment) for name, code in PYTHON.items()}
-    found[BARE] = _process([*LAUNCHER, "-c", "pass"], folder, environment)
+    # sys.executable is the interpreter itself: a version manager's `python` would be a shell script around it.
+    found = {name: _process([sys.executable, "-c", code], folder, environment) for name, code in PYTHON.items()}
+    found[BARE] = _process([sys.executable, *LAUNCHER, "-c", "pass"], folder, environment)
     missing: dict[str, str] = {}
     settled: list[Callable[[], None]] = []
     for name, (event, answer, settings) in EVENTS.items():
@@ -92,11 +98,10 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
             continue
         if settings:
             (home / "agent-hooks.toml").write_text(settings, encoding="utf-8")
-        payload = json.dumps({"session_id": "session-1", "transcript_path": "", "cwd": str(project), **event})
         own = {**environment, "AGENT_HOOKS_CONFIG_DIR": str(home)}
-        launcher = [*LAUNCHER, find_spec(COMMAND_MODULE).origin, *RUN]
+        launcher = [sys.executable, *LAUNCHER, find_spec(COMMAND_MODULE).origin, *RUN]
         try:
-            found[name] = batch = _process(launcher, project, own, payload, answer)
+            found[name] = batch = _process(launcher, project, own, _payload(project, event), answer)
         except RuntimeError as error:
             missing[name] = str(error)
         else:
@@ -104,7 +109,21 @@ def sides(folder: Path) -> tuple[dict[str, Batch], dict[str, str]]:
     sleep(SETTLED_SECONDS)
     for keep_plan in settled:
         keep_plan()
+    for peer, arguments in PEERS.items():
+        program = which(peer)
+        try:
+            if program is None:
+                raise RuntimeError(f"{peer} is not installed")
+            found[peer] = _process(
+                [program, *arguments], folder, environment, _payload(folder, DENIED), "permissionDecision"
+            )
+        except RuntimeError as error:
+            missing[peer] = str(error)
     return found, missing
+
+
+def _payload(folder: Path, event: dict[str, object]) -> str:
+    return json.dumps({"session_id": "session-1", "transcript_path": "", "cwd": str(folder), **event})
 
 
 def stages(seconds: dict[str, float]) -> list[tuple[str, float]]:
@@ -116,11 +135,9 @@ def stages(seconds: dict[str, float]) -> list[tuple[str, float]]:
 
 
 def _process(
-    arguments: list[str], folder: Path, environment: dict[str, str], payload: str = "", answer: str = ""
+    command: list[str], folder: Path, environment: dict[str, str], payload: str = "", answer: str = ""
 ) -> Batch:
     """Return the side that starts this process. Raises ``RuntimeError`` if it does not give the answer it should."""
-    # sys.executable is the interpreter itself: a version manager's `python` would be a shell script around it.
-    command = [sys.executable, *arguments]
 
     def start() -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
