@@ -1122,3 +1122,19 @@ def test_nor_by_a_detour_that_its_own_text_shows(guarded, command):
 @pytest.mark.parametrize("command", lines(DIRECT))
 def test_what_only_looks_like_a_detour_goes_through(guarded, command):
     assert not guarded.denies_command(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nc -lU SERVE/abc",
+        "socat UNIX-LISTEN:SERVE/abc,fork EXEC:./answer",
+        """python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("SERVE/abc")'""",
+        """node -e 'require("net").Server(answer).listen("SERVE/abc")'""",
+        """ruby -rsocket -e 'UNIXServer.new("SERVE/abc").accept'""",
+    ],
+)
+def test_nobody_takes_the_place_of_the_resident_process(guarded, command):
+    serve = f"{guarded.home}/.local/state/agent-hooks/serve"
+    assert guarded.denies_command(command.replace("SERVE", serve))
+    assert not guarded.denies_command(command.replace("SERVE", "/tmp"))

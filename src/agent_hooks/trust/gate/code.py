@@ -41,7 +41,8 @@ _CALLING = Pattern(
 _CHANGING = Pattern(
     r"writ|unlink|remov|renam|replac|mov|cop[iy]|truncat|touch|chmod|chown|link|mkdir|\brm|rmtree|rmdir|delet|extract|append"
     r"|put|create|(?<!ast)\.dump\(|open\([^()]*(?:\([^()]*\)[^()]*)*,|\bFile\.|>|`|system|subprocess|popen|shell|exec(?!utable)|spawn|eval"
-    r"|compile|getattr|setattr|globals|locals|\bvars\b|__import__|__builtins__|sys\.argv|\brun\(|call\(|clear=True|inplace",
+    r"|compile|getattr|setattr|globals|locals|\bvars\b|__import__|__builtins__|sys\.argv|\brun\(|call\(|clear=True|inplace"
+    r"|bind\(|listen\(|UNIX_?Server|Socket::UNIX",
     re.IGNORECASE,
 )
 _READ_MODE = Pattern(

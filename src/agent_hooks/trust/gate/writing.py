@@ -94,6 +94,8 @@ def _files_of(name: str, operands: Sequence[str]) -> list[str]:
     """Return the operands that are neither options nor a script; of ``dd``, only its output."""
     if name == "dd":
         return [word[3:] for word in operands if word.startswith("of=")]
+    if name == "socat":
+        return [part for word in operands for part in re.split("[:,]", word)]
     is_scripted = name in ("sed", "perl", "ruby")
     files = [
         word
