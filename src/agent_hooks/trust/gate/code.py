@@ -73,7 +73,7 @@ def reason_against_code(judging: Judging, program: str, code: str, given: Sequen
     if _only_reads(program, code):
         return ""
     code = _ADDED.sub("", _DIVIDED.sub("/", _JOINED.sub(lambda found: _BETWEEN.sub("/", found[1]), code)))
-    if judging.protected.is_named_in(code, judging.cwd):
+    if judging.protected.is_kept(judging.cwd) or judging.protected.is_named_in(code, judging.cwd):
         return denial("unclear")
     is_taken = _TAKING.search(code) is not None
     paths = judging.protected.paths_in(code)
