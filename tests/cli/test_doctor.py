@@ -373,6 +373,15 @@ def test_a_command_that_a_host_would_run_twice_is_a_finding(command, project, do
     assert "runs twice: `" in finding["message"]
 
 
+def test_what_install_has_wired_in_several_hosts_is_no_finding(command, doctor):
+    for folder in (".claude", ".copilot", ".cursor"):
+        (command.home / folder).mkdir()
+    assert command("install", "--all", "--events", "before_tool_use").exit_code == 0
+    done = doctor()
+    assert (done.json["findings"], done.exit_code) == ([], 0)
+    assert "run twice" in command("status").stdout
+
+
 def test_a_command_of_the_users_own_settings_is_not_to_run_twice_either(command, project, doctor):
     (command.home / ".claude").mkdir()
     (command.home / ".claude" / "settings.json").write_text(settings("PreToolUse", "./check.sh"))

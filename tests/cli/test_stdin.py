@@ -99,6 +99,23 @@ def test_a_payload_that_cannot_be_read_does_no_harm_where_there_is_nothing_to_re
     assert "not JSON" in done.stderr
 
 
+@pytest.mark.parametrize("agent", ["codex", "gemini", "nobody"])
+@pytest.mark.parametrize("event", ["Stop", "AfterAgent"])
+def test_a_stop_that_cannot_be_read_is_no_other_round_also_without_the_option(command, agent, event):
+    start = f'{{"hook_event_name": "{event}", "text": "{{\\"hook_event_name\\": \\"PreToolUse\\"}}", '.encode()
+    for rest in (b'"a": NaN}', b'"a": "\xff"}', b'"a'):
+        done = command("run", "--agent", agent, stdin=start + rest)
+        assert (done.stdout, done.exit_code) == ("", 0)
+        assert done.stderr
+
+
+def test_a_tool_call_that_cannot_be_read_is_no_stop_whatever_its_arguments_say(command):
+    given = b'{"hook_event_name": "PreToolUse", "tool_input": {"hook_event_name": "Stop", "a": NaN}}'
+    assert command("run", "--agent", "codex", stdin=given).denies
+    nameless = b'{"toolName": "bash", "toolArgs": {"hook_event_name": "Stop"}}'
+    assert command("run", "--agent", "copilot", stdin=nameless).exit_code == 2
+
+
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_large_result_is_judged(command, payload, agent):
     command.install("""

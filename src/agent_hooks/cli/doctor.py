@@ -52,6 +52,8 @@ _HOSTS = (
 # The keys of commands in these files.
 _KEYS = ("command", "bash", "powershell", "windows", "linux", "osx")
 _OURS = "agent-hooks run"
+# Files of `install`, on whose lines its cautions say more, and when they matter.
+_INSTALLED = (os.path.join("hooks", "agent-hooks.json"), os.path.join(".cursor", "hooks.json"))
 # The variables that decide where settings and programs are looked for, beside those of agent_hooks.
 _MOVING = frozenset(
     """
@@ -250,7 +252,8 @@ def _of_settings(roots: Iterable[str]) -> Iterator[ConfigFinding]:
         parsed = _parsed(path)
         commands = set(_commands_in(parsed))
         for other, host in others.items():
-            if both := sorted(commands & theirs[other]):
+            told = {_OURS} if other.endswith(_INSTALLED) else set()
+            if both := sorted(commands & theirs[other] - told):
                 named = " and ".join(f"`{command[:80]}`" for command in both)
                 message = f"{host} runs this file and {other}, so what is in both runs twice: {named}."
                 yield _finding("runs-twice", message, "Keep it in one of them.", path=path)

@@ -79,7 +79,22 @@ class Start:
         except Exception as error:
             if not (isinstance(error, StopIteration) or _is_of_payload(error)):
                 raise
-            return ()
+            event = self.stop_event()
+            return ("--event", event) if event else ()
+
+    def stop_event(self) -> str:
+        """Return the event of a payload that cannot be read, if all that looks like one is a stop, which a refusal
+        would make another round; else an empty string.
+        """
+        if self.payload is not None:
+            return ""
+        import re
+
+        from agent_hooks.wire.tables import is_stop
+
+        pattern = rf'"(?:{"|".join(_EVENT_KEYS)})"\s*:\s*"(\w+)"'
+        names = re.findall(pattern, b"".join(self.parts).decode("utf-8", "replace"))
+        return names[0] if names and all(map(is_stop, names)) else ""
 
 
 def start(arguments: list[str]) -> Start:

@@ -88,7 +88,7 @@ def run(arguments: list[str], begun: Start) -> NoReturn:
     _write(stdout, answer.stdout)
     _write(stderr, without_controls(answer.stderr))
     if answer.exit_code == 0:  # with 2, stderr goes to the model: only the reason belongs there
-        _write(stderr, noise)
+        _write(stderr, b"\n" + noise if noise and answer.stderr else noise)
     os._exit(answer.exit_code)
 
 
@@ -221,7 +221,7 @@ def decide(
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
     except WireError as error:
-        return host.failure(event, f"agent-hooks: {error}"), b""
+        return host.failure(event or begun.stop_event(), f"agent-hooks: {error}"), b""
     except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
         return host.failure(event, f"agent-hooks failed: {described(error)}"), b""
 

@@ -107,6 +107,13 @@ def test_a_line_that_a_project_has_written_is_not_run(home):
     assert facts["fired"] == []
 
 
+def test_an_event_of_the_other_host_that_reads_the_file_is_no_gate_here(home):
+    """VS Code has no ``PostToolUseFailure``, which Copilot has in the same file."""
+    home.install("copilot", events=["PostToolUseFailure"])
+    (facts,) = reports(str(home.project), ["vscode"], fire=False, can_load=True)
+    assert (facts["wired"], facts["fired"]) == (["PostToolUseFailure"], [])
+
+
 def test_what_keeps_the_host_from_running_any_hook_is_wrong(home):
     home.install("claude-code", events=["on_stop"])
     value = home.read("claude-code")

@@ -666,6 +666,18 @@ def test_the_sources_of_an_editable_install_are_parts_of_the_gate_outside_their_
     assert not made.find(str(root.parent / "README.md").casefold())
 
 
+def test_a_folder_of_imports_around_the_environment_hides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As that of a script, or of an editable install whose environment is in it."""
+    monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "state"))
+    root = str(tmp_path).casefold()
+    site = f"{root}/.venv/lib/python3/site-packages"
+    made = Environment(f"{root}/.venv", [root, site], f"{root}/.venv/lib/python3", [])
+    for part in (f"{site}/agent_hooks/cli/run.py", f"{root}/.venv/pyvenv.cfg", f"{root}/.venv/lib/python3/os.py"):
+        assert made.find(part)
+    for other in (f"{root}/app.py", f"{root}/.venv/notes.txt", f"{site}/notes.py"):
+        assert not made.find(other)
+
+
 def test_a_checkout_that_nothing_is_imported_from_has_files_like_any_other(tmp_path: Path):
     made = Environment(str(tmp_path / ".venv"), [str(tmp_path / ".venv/lib/python3/site-packages")], "/base", [])
     assert not made.find(str(tmp_path / "src" / "agent_hooks" / "trust.py"))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from environments import Gated
 
 pytestmark = pytest.mark.once
@@ -267,5 +270,44 @@ def test_vs_code_is_not_told_to_leave_the_hooks_out(gated: Gated):
         assert gated.asked("Edit", size)[0] == "proceed"
         path.write_text('{"size": 12}')
         assert gated.decides(f"sed -i s/12/13/ '{path}'") == "proceed"
+        escaped = {"file_path": str(path), "content": '{"chat.\\u0068ookFilesLocations": {}}'}
+        assert gated.asked("Write", escaped)[0] == "deny"
         assert gated.asked("Write", {"file_path": str(path), "content": '{"chat.useHooks": false}'})[0] == "deny"
         path.unlink()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp -r T/.cursor/. ~/.cursor/",
+        "cp -rT T/.cursor ~/.cursor",
+        "cp -r T/.cursor ~/",
+        "rsync -a T/.cursor/ ~/.cursor",
+        "cp -r T/. .",
+        "mv T/.github .",
+        "cp -r T/.github/. .github",
+    ],
+)
+def test_no_tree_with_other_hooks_is_copied_over_the_wiring(gated: Gated, tmp_path: Path, command: str):
+    for folder, name in ((gated.home, ".cursor/hooks.json"), (gated.project, ".github/hooks/agent-hooks.json")):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text('{"hooks": {"preToolUse": [{"command": "/env/bin/agent-hooks-core run --agent cursor"}]}}')
+        other = tmp_path / name
+        other.parent.mkdir(parents=True)
+        other.write_text('{"version": 1}')
+    try:
+        assert gated.decides(command.replace("T/", f"{tmp_path}/")) == "deny"
+        assert gated.decides(f"cp -r {tmp_path}/. {tmp_path}2") == "proceed"
+    finally:
+        shutil.rmtree(gated.home / ".cursor")
+        shutil.rmtree(gated.project / ".github")
+
+
+def test_a_tree_with_the_settings_of_an_editor_may_be_copied(gated: Gated, tmp_path: Path):
+    (tmp_path / ".vscode").mkdir()
+    (tmp_path / ".vscode" / "settings.json").write_text('{"editor.fontSize": 12}')
+    assert gated.decides(f"cp -r {tmp_path}/.vscode .") == "proceed"
+    assert gated.decides(f"cp -r {tmp_path}/. .") == "proceed"
+    (tmp_path / ".vscode" / "settings.json").write_text('{"chat.hookFilesLocations": {}}')
+    assert gated.decides(f"cp -r {tmp_path}/.vscode .") == "deny"

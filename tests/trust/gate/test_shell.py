@@ -1122,3 +1122,35 @@ def test_nor_by_a_detour_that_its_own_text_shows(guarded, command):
 @pytest.mark.parametrize("command", lines(DIRECT))
 def test_what_only_looks_like_a_detour_goes_through(guarded, command):
     assert not guarded.denies_command(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "nc -lU SERVE/abc",
+        "socat UNIX-LISTEN:SERVE/abc,fork EXEC:./answer",
+        """python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("SERVE/abc")'""",
+        """node -e 'require("net").Server(answer).listen("SERVE/abc")'""",
+        """ruby -rsocket -e 'UNIXServer.new("SERVE/abc").accept'""",
+    ],
+)
+def test_nobody_takes_the_place_of_the_resident_process(guarded, command):
+    serve = f"{guarded.home}/.local/state/agent-hooks/serve"
+    assert guarded.denies_command(command.replace("SERVE", serve))
+    assert not guarded.denies_command(command.replace("SERVE", "/tmp"))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        """cd FOLDER && python3 -c 'open("abc", "w")'""",
+        """(cd FOLDER; node -e 'require("fs").writeFileSync("abc", "")')""",
+        """cd FOLDER && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("abc")'""",
+    ],
+)
+def test_code_in_a_protected_folder_need_not_name_it(guarded, command):
+    for folder in ("~/.config/agent-hooks/trust", "~/.config/agent-hooks", "~/.local/state/agent-hooks/serve"):
+        (guarded.home / folder[2:]).mkdir(exist_ok=True)
+        assert guarded.denies_command(command.replace("FOLDER", folder))
+    assert not guarded.denies_command(command.replace("FOLDER", "~/.config"))
+    assert not guarded.denies_command("cd ~/.config/agent-hooks && python3 -c 'print(open(\"abc\").read())'")

@@ -90,8 +90,8 @@ def fire_gates(facts: Facts, directory: str, root: str, *, fire: bool) -> None:
     facts["fired"] = []
     for event, handler, _ in _entries(wiring, path):
         answer = host.failure(event, "no answer")
-        if answer.exit_code != 2 and not answer.stdout:
-            continue  # it is no gate
+        if event not in host.rows or (answer.exit_code != 2 and not answer.stdout):
+            continue  # it is no gate, or an event of another host that reads this file
         if is_projects and not _is_installed(wiring, event, handler):
             facts["problems"].append(f"{event}: a project may have written this line, so it was not run.")
             continue

@@ -41,7 +41,8 @@ _CALLING = Pattern(
 _CHANGING = Pattern(
     r"writ|unlink|remov|renam|replac|mov|cop[iy]|truncat|touch|chmod|chown|link|mkdir|\brm|rmtree|rmdir|delet|extract|append"
     r"|put|create|(?<!ast)\.dump\(|open\([^()]*(?:\([^()]*\)[^()]*)*,|\bFile\.|>|`|system|subprocess|popen|shell|exec(?!utable)|spawn|eval"
-    r"|compile|getattr|setattr|globals|locals|\bvars\b|__import__|__builtins__|sys\.argv|\brun\(|call\(|clear=True|inplace",
+    r"|compile|getattr|setattr|globals|locals|\bvars\b|__import__|__builtins__|sys\.argv|\brun\(|call\(|clear=True|inplace"
+    r"|bind\(|listen\(|UNIX_?Server|Socket::UNIX",
     re.IGNORECASE,
 )
 _READ_MODE = Pattern(
@@ -72,7 +73,7 @@ def reason_against_code(judging: Judging, program: str, code: str, given: Sequen
     if _only_reads(program, code):
         return ""
     code = _ADDED.sub("", _DIVIDED.sub("/", _JOINED.sub(lambda found: _BETWEEN.sub("/", found[1]), code)))
-    if judging.protected.is_named_in(code, judging.cwd):
+    if judging.protected.is_kept(judging.cwd) or judging.protected.is_named_in(code, judging.cwd):
         return denial("unclear")
     is_taken = _TAKING.search(code) is not None
     paths = judging.protected.paths_in(code)

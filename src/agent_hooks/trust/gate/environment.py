@@ -99,10 +99,11 @@ class Environment:
             return True
         if not form.startswith(self._roots) and form not in self._base:
             return False
-        for site in self.sites:
-            if form.startswith(f"{site}/"):
-                return self._is_installed(form[len(site) + 1 :])
-        if any(is_below(form, base) for base in self._base):
+        # One may be around another, and around the environment: the folder of a script, or of an editable install.
+        around_it = [site for site in self.sites if form.startswith(f"{site}/")]
+        if any(self._is_installed(form[len(site) + 1 :]) for site in around_it):
+            return True
+        if any(is_below(form, base) and not any(is_below(site, base) for site in around_it) for base in self._base):
             return True
         if any(folder == prefix for prefix in self._prefixes):
             return name == "pyvenv.cfg"

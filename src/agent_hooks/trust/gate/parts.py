@@ -35,7 +35,8 @@ _HOOKS_IN_YAML = Pattern(_YAML, re.MULTILINE)
 _MENTIONED = {
     TABLE: r"tool[^A-Za-z0-9]{0,12}agent_hooks|\\[uU][0-9a-fA-F]{4}",
     FRONTMATTER: rf"""hooks["']?\s*:|{_YAML}""",
-    WIRING: f"{OURS}|{SWITCHES}|trusted_hash",  # by which Codex knows whom it may run
+    # By `trusted_hash` Codex knows whom it may run. Letters that are written as escapes may be any of these.
+    WIRING: rf"{OURS}|{SWITCHES}|trusted_hash|\\[uU](?:0000)?00[4-7][0-9a-fA-F]",
     STARTUP: _STARTING,
 }
 _FRONTMATTER = Pattern(r"\ufeff?---[ \t]*\r?\n(.*?)(?:^(?:---|\.\.\.)[ \t\r]*$|\Z)", re.DOTALL | re.MULTILINE)

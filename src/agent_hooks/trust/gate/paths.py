@@ -7,7 +7,7 @@ import sys
 
 from agent_hooks.system.paths import expanded, is_below
 
-from .environment import Environment
+from .environment import SITE_NAMES, Environment
 from .locations import forms_of
 from .reasons import ALL, FRONTMATTER, STARTUP, TABLE, WIRING
 from .wiring import STARTUP_NAMES, is_own_file, is_wired_in, is_wiring
@@ -23,6 +23,7 @@ _PACKAGE = "__init__.py"
 _MAX_MATCHES = 2_000  # of a glob
 # Every name above, from the folder that it would lie in.
 _USUAL = (*MANIFEST_NAMES, *CLAUDE_NAMES, *(f"{CLAUDE_FOLDER}/{name}" for name in CLAUDE_NAMES), _PACKAGE)
+_SITES = tuple(f"/{name}" for name in SITE_NAMES)
 _MODULE_ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
 _USUAL_WORDS = (
     *("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md", ".codex", ".copilot", ".kimi"),
@@ -97,6 +98,11 @@ class ProtectedPaths:
     def is_own(self, path: str, cwd: str = "") -> bool:
         """Return whether the file at ``path`` is a part of the gate in its environment."""
         return any(map(self.environment.find, forms_of(path, cwd)))
+
+    def is_kept(self, folder: str) -> bool:
+        """Return whether a file of any name in ``folder`` may be protected."""
+        is_site = any(form in self.environment.sites and form.endswith(_SITES) for form in forms_of(folder, ""))
+        return is_site or self.find(folder) == ALL
 
     def holds(self, path: str, cwd: str = "", *, files: bool = True) -> bool:
         """Return whether the removal, move or replacement of the folder ``path`` affects something protected.

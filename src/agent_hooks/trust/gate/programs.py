@@ -45,6 +45,7 @@ WRITERS = frozenset(
     new-item ni tee-object apply_patch patch dd dos2unix unix2dos uniq xxd objcopy strip convert magick script
     """.split()
 )
+SOCKETS = frozenset("nc ncat netcat socat".split())  # they make them where they are told to, and run commands
 EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands
 # They run another command, or one in their arguments, in ways that ``agent_hooks.shell.programs`` does not list.
 CARRIERS = frozenset(
@@ -63,9 +64,9 @@ MANAGERS = frozenset(
     apk port
     """.split()
 )
-CHANGING = REMOVERS | MOVERS | COPIERS | UNPACKERS | WRITERS
+CHANGING = REMOVERS | MOVERS | COPIERS | UNPACKERS | WRITERS | SOCKETS
 # They run none of their operands.
-PASSIVE = READERS | (CHANGING - EDITORS - CARRIERS)
+PASSIVE = READERS | (CHANGING - EDITORS - SOCKETS - CARRIERS)
 # Their options `-i` and `-w` change nothing in place.
 KEEPING = READERS | GATHERERS | CARRIERS | INTERPRETERS | SHELLS | MANAGERS | {"make"}
 # They work on the environment of the project that they are called in.

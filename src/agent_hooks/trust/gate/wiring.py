@@ -137,6 +137,24 @@ def is_wired_in(folder: str) -> bool:
     return any(mentions_part(WIRING, read_text(path)) for path in paths if is_wiring(path.casefold()))
 
 
+def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
+    """Yield the paths below the folder ``tree`` that would be a host's settings there if it was copied to ``target``:
+    those of a project in ``cwd``, and those of the user, or that are there already. A copy elsewhere is a copy.
+    """
+    from glob import iglob
+
+    home, tops = forms_of("~", "")[0], forms_of(cwd, "")
+    below = {pattern for patterns in FILES.values() for pattern in patterns}
+    below |= {f"{base}{name}/{each}" for base in ("", ".config/") for name, names in FILES.items() for each in names}
+    for pattern in ("*", *sorted(below)):
+        for name in iglob(pattern, root_dir=tree):
+            forms = forms_of(os.path.join(target, name), cwd)
+            in_home = {form[len(home) + 1 :].removeprefix(".config/").partition("/")[0] for form in forms}
+            counts = os.path.isfile(forms[0]) or not in_home.isdisjoint(FILES)
+            if any(map(is_wiring, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
+                yield name
+
+
 def reason_against_taking(path: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
     """Return why the folder ``path`` is not taken away, if it is, or has in it, an environment that the gate runs from.
 

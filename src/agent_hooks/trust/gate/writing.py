@@ -15,6 +15,7 @@ from . import programs
 from .locations import forms_of, read_text
 from .programs import name_of
 from .reasons import denial, first
+from .wiring import wiring_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _LOCKING_MODE = Pattern(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
 _OUTPUT = Pattern(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
 _OUTPUT_VALUE = Pattern(r"(?:--?out(?:put(?:-document|-file)?|file)?=|-[A-Za-z]*?[oO]=?)(.+)")
 _FOLDER_VALUE = Pattern(r"(?:--(?:directory(?:-prefix)?|output-dir|dir)=|-[oC])(.+)")
+_AS_FILE = Pattern(r"-[a-zA-Z]*T|--no-target-directory")
 _TO_FOLDER = Pattern(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
 _IN_PLACE = Pattern(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
 _IN_PLACE_OF = {
@@ -92,6 +94,8 @@ def _files_of(name: str, operands: Sequence[str]) -> list[str]:
     """Return the operands that are neither options nor a script; of ``dd``, only its output."""
     if name == "dd":
         return [word[3:] for word in operands if word.startswith("of=")]
+    if name == "socat":
+        return [part for word in operands for part in re.split("[:,]", word)]
     is_scripted = name in ("sed", "perl", "ruby")
     files = [
         word
@@ -234,6 +238,7 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
     if not target or _REMOTE.match(target):
         return ""
     is_folder = target.endswith("/") or os.path.isdir(judging.place_of(target))
+    is_folder = is_folder and not any(map(_AS_FILE.fullmatch, operands))
     seen = "\n".join(read_text(source, judging.cwd) for source in sources[:3])
     for source in sources:
         for each in judging.protected.globbed(source, judging.cwd) or [source]:
@@ -243,6 +248,11 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
             landed = "" if UNKNOWN in path else judging.protected.lands(tree, path, judging.cwd)
             if landed and (reason := judging.judge_path(landed, seen=seen)):
                 return reason
+            place = judging.place_of(tree)
+            for inner in wiring_in(place, path, judging.cwd) if os.path.isdir(place) and UNKNOWN not in path else ():
+                text = read_text(os.path.join(place, inner))
+                if reason := judging.judge_path(os.path.join(path, inner), seen=text):
+                    return reason
             if not os.path.lexists(judging.place_of(tree)) and (reason := _against_unseen(judging, path)):
                 return reason
     if not is_folder and judging.protected.holds(target, judging.cwd, files=False):
