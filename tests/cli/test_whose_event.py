@@ -30,6 +30,22 @@ WRONG = {
 
 
 @pytest.mark.once
+def test_a_misspelt_command_closes_gates_and_lets_agents_stop(command, payload):
+    for host, event in STOPS:
+        done = command("rum", "--agent", host, stdin=json.dumps(payload(host, event)))
+        assert (done.exit_code, done.stdout) == (0, ""), (host, done)
+        assert "no command 'rum'" in done.stderr
+    for host, event in GATES:
+        assert command("rum", "--agent", host, stdin=json.dumps(payload(host, event))).exit_code == 2, host
+
+
+def test_a_name_of_an_event_that_is_no_text_is_refused_without_a_type_error(command):
+    done = command("run", "--agent", "codex", stdin='{"hook_event_name": ["Stop"], "session_id": "s"}')
+    assert done.exit_code == 2
+    assert "TypeError" not in done.said
+
+
+@pytest.mark.once
 @pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
 def test_misuse_closes_gates_and_lets_agents_stop(command, payload, options):
     for host, event in STOPS:

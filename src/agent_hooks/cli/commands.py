@@ -14,6 +14,7 @@ from agent_hooks.system.folders import use_account
 from agent_hooks.system.sites import restrict
 from agent_hooks.trust.project_files import is_marked, project_root
 from agent_hooks.wire import HOSTS
+from agent_hooks_launcher import refuse
 
 from .wiring.hosts import WIRINGS
 
@@ -48,6 +49,14 @@ class _Commands(click.Group):
         use_account()
         restrict(filter(is_marked, [project_root(os.getcwd())]))
         return super().main(*args, **options)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Return the command and its arguments. A misspelt ``run`` of a host is answered as its event needs it: at a
+        stop, the exit code of a wrong usage would mean another round.
+        """
+        if self.get_command(ctx, args[0]) is None and any(word.partition("=")[0] == "--agent" for word in args):
+            refuse(["run", *args[1:]], f"agent-hooks has no command {args[0]!r}; a host calls `agent-hooks run`.")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command. Its errors are for people."""

@@ -36,7 +36,8 @@ def sure_sender(payload: Mapping[str, Any]) -> str:
     """Return the name of the host that certainly sent ``payload``, an empty string if several could have."""
     if "cursor_version" in payload or {"conversation_id", "generation_id"} <= payload.keys():
         return "cursor"
-    if payload.get("hook_event_name") in _GEMINI_EVENTS:
+    event = payload.get("hook_event_name")
+    if isinstance(event, str) and event in _GEMINI_EVENTS:
         return "gemini"
     path = payload.get("transcript_path")
     if isinstance(path, str):

@@ -174,6 +174,13 @@ def test_a_file_that_is_not_valid_is_left_alone_and_the_other_hosts_are_done(hom
     assert home.hooks("codex")
 
 
+def test_status_names_a_file_that_is_not_valid(home):
+    file = home.write("gemini", "{")
+    code, facts = home.status()
+    assert code == 1
+    assert facts["gemini", str(file)]["problems"]
+
+
 def test_an_empty_file_is_a_file_without_settings(home):
     file = home.write("claude-code", "\n")
     home.install("claude-code", events=EVENTS)

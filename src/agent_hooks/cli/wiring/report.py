@@ -48,11 +48,12 @@ def statuses(
     seen: set[str] = set()
     for wiring in (WIRINGS[name] for name in names):
         for project in ("", root):
+            path = wiring.user
             try:
                 path = wiring.path(project)
                 facts = _status(wiring, path, project or root, records, listeners) if path not in seen else None
             except (AgentHooksError, OSError) as error:
-                facts = no_facts(wiring, wiring.user, problems=[str(error)])
+                facts = no_facts(wiring, path, problems=[str(error)])
             if facts is not None:
                 facts["is_project"] = bool(project)
             if facts is not None and (facts["wired"] or facts["problems"] or (not project and wiring.is_here())):
