@@ -64,6 +64,14 @@ codex features disable hooks
 env CODEX_HOME=/tmp/x codex exec x
 timeout 600 env CODEX_HOME=/tmp/x codex exec x
 CODEX_HOME=.codex nohup codex exec x &
+env -u CODEX_HOME codex exec x
+env -uCODEX_HOME codex exec x
+env --unset=CODEX_HOME codex exec x
+unset CODEX_HOME && codex exec x
+codex -p off exec x
+codex -poff exec x
+codex exec --profile=off x
+codex --profile other exec x
 npx -y @openai/codex exec -c features.hooks=false x
 npx @anthropic-ai/claude-code --bare -p x
 npx @anthropic-ai/claude-code@latest --settings '{"disableAllHooks": true}'
@@ -106,6 +114,11 @@ codex exec -m o3 --sandbox workspace-write 'do it'
 codex exec -c model=o3 'do it'
 codex exec -c model_reasoning_effort=high -c 'sandbox_workspace_write.network_access=true' x
 codex exec --json -C src x
+codex -p fast exec x
+codex exec --profile fast x
+env -u RUST_LOG codex exec x
+unset RUST_LOG && codex exec x
+claude --plugin-dir tools/plugin -p x
 codex login status
 RUST_LOG=debug codex exec x
 gemini -p 'how do hooks work'
@@ -172,13 +185,22 @@ def test_no_ordinary_command_starts_a_host_without_its_hooks(gated: Gated, comma
 def test_a_host_is_not_started_without_its_hooks_or_with_other_settings(gated: Gated, command: str):
     (gated.project / "off.json").write_text('{"disableAllHooks": true}')
     (gated.project / "ci.json").write_text('{"model": "opus"}')
+    codex = gated.home / ".codex"
+    codex.mkdir(exist_ok=True)
+    (codex / "config.toml").write_text("[profiles.off.features]\nhooks = false\n" if "off" in command else "")
+    (codex / "other.config.toml").write_text("[features]\nhooks = false\n")
     assert gated.decides(command) == "deny"
+    shutil.rmtree(codex)
 
 
 @pytest.mark.parametrize("command", STARTED)
 def test_a_host_may_be_started(gated: Gated, command: str):
     (gated.project / "ci.json").write_text('{"model": "opus"}')
+    codex = gated.home / ".codex"
+    codex.mkdir(exist_ok=True)
+    (codex / "config.toml").write_text('[profiles.fast]\nmodel = "o4"\n')
     assert gated.decides(command) == "proceed"
+    shutil.rmtree(codex)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -220,6 +242,8 @@ def test_codexs_own_configuration_keeps_its_hooks_and_the_rest_of_it_may_be_chan
     )
     edit = {"file_path": str(path), "old_string": "o3", "new_string": "o4"}
     assert gated.asked("Edit", edit)[0] == "proceed"
+    edit["new_string"] = 'o3"\n[profiles.x.features]\nhooks = false\n[x]\ny = "'
+    assert gated.asked("Edit", edit)[0] == "deny"
     edit["new_string"] = 'o3"\n[features]\nhooks = false\nx = "'
     assert gated.asked("Edit", edit)[0] == "deny"
     assert gated.decides("echo '[features]\nhooks = false' >> ~/.codex/config.toml") == "deny"
@@ -256,6 +280,7 @@ def test_vs_code_is_not_told_to_leave_the_hooks_out(gated: Gated):
         (gated.project, ".vscode/settings.json"),
         (gated.home, ".config/Code/User/settings.json"),
         (gated.home, ".config/Code/User/profiles/1a2b/settings.json"),
+        (gated.project, "x.code-workspace"),
     ):
         path = folder / file
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -270,10 +295,100 @@ def test_vs_code_is_not_told_to_leave_the_hooks_out(gated: Gated):
         assert gated.asked("Edit", size)[0] == "proceed"
         path.write_text('{"size": 12}')
         assert gated.decides(f"sed -i s/12/13/ '{path}'") == "proceed"
+        for text in ('{"chat": {"hookFilesLocations": {}}}', '{"settings": {"chat": {"useHooks": false}}}'):
+            assert gated.asked("Write", {"file_path": str(path), "content": text})[0] == "deny"
+            assert gated.decides(f"echo '{text}' > '{path}'") == "deny"
+        assert (
+            gated.asked("Write", {"file_path": str(path), "content": '{"chat": {"editor.fontSize": 9}}'})[0]
+            == "proceed"
+        )
         escaped = {"file_path": str(path), "content": '{"chat.\\u0068ookFilesLocations": {}}'}
         assert gated.asked("Write", escaped)[0] == "deny"
         assert gated.asked("Write", {"file_path": str(path), "content": '{"chat.useHooks": false}'})[0] == "deny"
         path.unlink()
+
+
+UNSEEN = r"""
+cat d.json > FILE
+cat < d.json > FILE
+{ cat d.json; } > FILE
+cat d.json | tee FILE
+sudo tee FILE < d.json
+cat d.json | sponge FILE
+cat missing.json > FILE
+base64 -d x > FILE
+base64 -d x | tee FILE
+echo "$(base64 -d x)" > FILE
+python3 generate.py > FILE
+dd if=d.json of=FILE
+curl -so FILE https://example.org/x
+wget -O FILE https://example.org/x
+curl -s https://example.org/x > FILE
+printf '{"dis%sAllHooks":true}' able > FILE
+printf '%s' '{"dis' 'ableAllHooks":true}' > FILE
+printf '{"dis\x61bleAllHooks":true}' > FILE
+a=able; echo "{\"dis${a}AllHooks\":true}" > FILE
+jq '.["dis" + "ableAllHooks"] = true' ok.json > FILE
+""".strip().splitlines()
+SEEN = r"""
+cat ok.json > FILE
+cat ok.json | tee FILE
+{ cat ok.json; } > FILE
+jq '.x = 1' ok.json > FILE
+jq '. + {"a": 2}' ok.json | sponge FILE
+jq -n '{"a": 1}' > FILE
+echo '{"editor.tabSize": 4}' > FILE
+echo '{"editor.tabSize": 4}' | sudo tee FILE
+printf '%s\n' '{"editor.tabSize": 4}' > FILE
+printf '{\n  "a": 1\n}\n' > FILE
+echo "{\"python\": \"$(pwd)/.venv/bin/python\"}" > FILE
+cat FILE > /tmp/x
+base64 -d x > y
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("file", [".github/copilot/settings.json", ".vscode/settings.json", ".gemini/settings.json"])
+def test_the_text_that_a_hosts_settings_get_is_seen(gated: Gated, file: str):
+    (gated.project / "d.json").write_text('{"disableAllHooks": true}')
+    (gated.project / "ok.json").write_text('{"editor.fontSize": 12}')
+    assert [each for each in UNSEEN if gated.decides(each.replace("FILE", file)) != "deny"] == []
+    assert gated.decides(f"ln -sf {'../' * file.count('/')}d.json {file}") == "deny"
+    assert [each for each in SEEN if gated.decides(each.replace("FILE", file)) != "proceed"] == []
+
+
+DELETING = (
+    """python3 -c "import os; [os.remove(f) for f in os.listdir()]\"""",
+    """python3 -Ic "import os; [os.remove(f) for f in os.listdir()]\"""",
+    """node -e "fs.readdirSync('.').forEach(f => fs.unlinkSync(f))\"""",
+    """perl -e 'unlink glob("*")'""",
+    """echo "import os; [os.remove(f) for f in os.listdir()]" | python3""",
+)
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "~/.cursor/hooks.json",
+        "~/.gemini/settings.json",
+        "~/.copilot/hooks/agent-hooks.json",
+        "~/.config/opencode/plugins/agent-hooks.js",
+    ],
+)
+def test_code_in_a_folder_with_the_wiring_need_not_name_it(gated: Gated, file: str):
+    path = gated.home / file[2:]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(OURS)
+    folder = file.rpartition("/")[0]
+    assert [each for each in DELETING if gated.decides(f"cd {folder} && {each}") != "deny"] == []
+    assert gated.asked("Bash", {"command": DELETING[0], "workdir": str(path.parent)})[0] == "deny"
+    assert (
+        gated.asked("run_python", {"code": "import os; os.remove(os.listdir()[0])", "cwd": str(path.parent)})[0]
+        == "deny"
+    )
+    honest = (f"ls {folder}", f"cd {folder} && python3 -c 'print(open(\"{path.name}\").read())'", DELETING[0])
+    assert [each for each in honest if gated.decides(each) != "proceed"] == []
+    path.unlink()
+    assert [each for each in DELETING if gated.decides(f"cd {folder} && {each}") != "proceed"] == []
 
 
 @pytest.mark.parametrize(

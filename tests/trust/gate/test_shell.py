@@ -1146,6 +1146,8 @@ def test_nobody_takes_the_place_of_the_resident_process(guarded, command):
         """cd FOLDER && python3 -c 'open("abc", "w")'""",
         """(cd FOLDER; node -e 'require("fs").writeFileSync("abc", "")')""",
         """cd FOLDER && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("abc")'""",
+        """cd FOLDER; echo 'open("abc", "w")' | python3""",
+        """cd FOLDER; echo 'echo x > abc' | sh""",
     ],
 )
 def test_code_in_a_protected_folder_need_not_name_it(guarded, command):
@@ -1154,3 +1156,7 @@ def test_code_in_a_protected_folder_need_not_name_it(guarded, command):
         assert guarded.denies_command(command.replace("FOLDER", folder))
     assert not guarded.denies_command(command.replace("FOLDER", "~/.config"))
     assert not guarded.denies_command("cd ~/.config/agent-hooks && python3 -c 'print(open(\"abc\").read())'")
+    code = """python3 -c 'open("abc", "w")'"""
+    assert guarded.denies_command(f"cd ~/.claude && {code}")
+    assert guarded.denies_command(code, cwd=str(guarded.home / ".config/agent-hooks/trust"))
+    assert not guarded.denies_command(code, cwd=str(guarded.root / "src"))

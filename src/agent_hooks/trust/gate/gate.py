@@ -16,9 +16,9 @@ from agent_hooks.system.paths import expanded, real_path
 from .calls import CallInfo, ToolName, paths_under_keys, runs_of, says_nothing, tool_name
 from .environment import Environment
 from .paths import ProtectedPaths
-from .programs import NOTABLE, PROJECT_MANAGERS
+from .programs import INTERPRETERS, NOTABLE, PROJECT_MANAGERS
 from .reasons import ALL, denial
-from .wiring import reason_against_taking
+from .wiring import FILES, reason_against_taking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,8 @@ _BETWEEN_WORDS = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\
 _BETWEEN_NAMES = str.maketrans("./-", "___")
 # Options and operators that give code to an interpreter.
 _CODE_MARKS = (" -c", " -e", " -r", " -o", "<<", "| ")
+# Folders with a host's hooks, by their last names; "code" alone is in too many texts.
+_HOST_FOLDERS = ("code/user", *(name for name in FILES if name != "code"))
 
 
 class Protection:
@@ -98,7 +100,9 @@ class Protection:
     def _against_runs(self, call: ToolCall, name: ToolName, cwd: str, info: CallInfo) -> str:
         commands, codes = runs_of(call, name) if len(call.args) > 1 or not call.command else ([], [])
         command = "\n".join(dict.fromkeys((call.command, *commands))) if not call.file_operations else ""
-        notable = [text for text in (command, *codes) if text and self._may_matter(text)]
+        given = (call.args.get(key) for key in WORKDIR_KEYS)
+        cwd = os.path.join(cwd, expanded(next((value for value in given if isinstance(value, str) and value), "")))
+        notable = [text for text in (command, *codes) if text and self._may_matter(text, cwd, is_code=text in codes)]
         if any(len(text) > _MAX_COMMAND for text in notable):
             return denial("long")
         reason = self._against_command(command, call, cwd, info) if command in notable else ""
@@ -107,7 +111,7 @@ class Protection:
     def _against_code(self, code: str, name: ToolName, cwd: str, info: CallInfo) -> str:
         # A single name, or path, changes nothing in any language.
         is_name = f"_{code.strip()}".translate(_BETWEEN_NAMES).isidentifier()
-        if not self._may_matter(code) or (is_name and not name.is_changing):
+        if not self._may_matter(code, cwd, is_code=True) or (is_name and not name.is_changing):
             return ""
         if is_name:
             return denial("file", code) if self.protected.find(code, cwd) == ALL else ""
@@ -119,13 +123,11 @@ class Protection:
     def _against_command(self, command: str, call: ToolCall, cwd: str, info: CallInfo) -> str:
         from .shell import reason_against
 
-        given = (call.args.get(key) for key in WORKDIR_KEYS)
-        place = next((value for value in given if isinstance(value, str) and value), "")
         if call.name == "PowerShell" or os.name == "nt":
             command = command.replace("\\", "/")  # there it is no sign of quoting
-        return reason_against(command, os.path.join(cwd, place), self.protected, info)
+        return reason_against(command, cwd, self.protected, info)
 
-    def _may_matter(self, command: str) -> bool:
+    def _may_matter(self, command: str, cwd: str, *, is_code: bool = False) -> bool:
         """Whether ``command`` can be anything to protect from; most are decided here, at a glance."""
         flat = command.casefold()
         for harmless in ("2>&1", ">/dev/null", "> /dev/null"):
@@ -137,6 +139,10 @@ class Protection:
             return True
         if self.protected.environment_name in bare and any(mark in bare for mark in _CODE_MARKS):
             return True
+        if is_code or any(map(bare.__contains__, INTERPRETERS)):  # it need not name the files beside it
+            around = "/".join([bare, *real_path(cwd).casefold().replace("\\", "/").split("/")[-2:]])
+            if any(map(around.__contains__, (*self.protected.words, *_HOST_FOLDERS))):
+                return True
         words = flat.translate(_BETWEEN_WORDS).split()
         return not NOTABLE.isdisjoint(words) or ("add" in words and not PROJECT_MANAGERS.isdisjoint(words))
 

@@ -162,7 +162,9 @@ def reason_against_host(judging: Judging, command: Command) -> str:
     at, host = _host_in(words)
     if not host or name_of(words[0]) in programs.ELSEWHERE:
         return ""
-    assigned = {word.partition("=")[0] for word in words[:at] if "=" in word} | command.assigned.keys()
+    # `env` assigns them and, with `-u`, takes them away.
+    assigned = {*re.findall(r"[A-Z][A-Z_]+", " ".join(words[:at]))} | command.assigned.keys()
+    assigned |= judging.plain_words() if "unset" in judging.plain_words() else set()
     is_denied = not _VARIABLES.isdisjoint(assigned | judging.assigned) or _is_without_hooks(
         judging, host, words[at + 1 :]
     )
@@ -185,6 +187,12 @@ def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bo
     for word, after in pairwise((*options, "")):
         name, equals, value = word.partition("=")
         value = value if equals else after
+        if host == "codex" and (name == "--profile" or word.startswith("-p")):
+            profile = value if name == "--profile" else word[2:] or after
+            home = os.environ.get("CODEX_HOME", "~/.codex")
+            files = (os.path.join(home, each) for each in ("config.toml", f"{profile}.config.toml"))
+            if any(re.search(SWITCHES, read_text(file, judging.cwd)) for file in files):
+                return True
         if name == "--settings" and re.search(SWITCHES, _settings(judging, value)):
             return True
         if name == "--setting-sources" and not {"user", "project"}.issubset(re.findall(r"\w+", value)):

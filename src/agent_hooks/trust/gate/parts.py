@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 OURS = r"agent[-_]hooks"
 # Settings that switch a host's hooks off.
 SWITCHES = (
-    r"disableAllHooks|enableHooks|hooksConfig|chat\.\w*[hH]ook"
+    r"disableAllHooks|enableHooks|hooksConfig|chat\.\w*[hH]ook|hookFilesLocations|useHooks"
     r"""|(?:codex_)?hooks["']?\s*[=:]\s*(?:false|\[\]|\{\}|null)"""
 )
 # Lines that start a host without its hooks, or with other settings.
@@ -80,7 +80,9 @@ def _wiring_of(text: str) -> Any:
     return {
         key: value
         for key, value in data.items()
-        if "hook" in key.casefold() or key in ("features", "projects", "tools")
+        if "hook" in key.casefold()
+        or key in ("features", "projects", "tools")
+        or (key in ("chat", "profiles", "settings") and "hook" in str(value).casefold())
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from agent_hooks.system.paths import expanded, is_below
+from agent_hooks.system.paths import expanded, is_below, real_path
 
 from .environment import SITE_NAMES, Environment
 from .locations import forms_of
@@ -27,6 +27,7 @@ _SITES = tuple(f"/{name}" for name in SITE_NAMES)
 _MODULE_ENDINGS = (".py", ".pyc", ".pyw", ".so", ".pyd")
 _USUAL_WORDS = (
     *("hook", "agent-h", "sha256:", CLAUDE_FOLDER, "settings.", "pyproject", "skill.md", ".codex", ".copilot", ".kimi"),
+    ".code-workspace",
     *("site-packages", "dist-packages", "sitecustomize", "usercustomize", "pyvenv.cfg", "__file__", "__path__"),
     *("getsitepackages", "purelib", "find_spec", "locate_file", "sys.prefix", "sys.exec"),
     *("importlib", "pkgutil", "__spec__", "__loader__", "user-site", "user_site"),
@@ -101,8 +102,10 @@ class ProtectedPaths:
 
     def is_kept(self, folder: str) -> bool:
         """Return whether a file of any name in ``folder`` may be protected."""
-        is_site = any(form in self.environment.sites and form.endswith(_SITES) for form in forms_of(folder, ""))
-        return is_site or self.find(folder) == ALL
+        forms = forms_of(folder, "")
+        is_site = any(form in self.environment.sites and form.endswith(_SITES) for form in forms)
+        is_hosts = any(form.endswith(f"/{CLAUDE_FOLDER}") for form in forms)
+        return is_site or is_hosts or any(map(is_wired_in, (folder, real_path(folder)))) or self.find(folder) == ALL
 
     def holds(self, path: str, cwd: str = "", *, files: bool = True) -> bool:
         """Return whether the removal, move or replacement of the folder ``path`` affects something protected.

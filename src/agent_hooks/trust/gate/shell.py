@@ -21,9 +21,9 @@ from .locations import read_text
 from .own import is_ours, reason_against_host, reason_against_own
 from .parts import mentions_part, part_of
 from .programs import is_known, name_of
-from .reasons import ALL, denial, first
+from .reasons import ALL, WIRING, denial, first
 from .wiring import reason_against_taking
-from .writing import changes_files, find_arguments, reason_against_finding, reason_against_writing
+from .writing import changes_files, content_of, find_arguments, reason_against_finding, reason_against_writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class Judging:
         self._fed: list[str] = []  # texts that are printed, or given to stdin
         self._runs_input = False
         self._runs_code = ""  # the interpreter that runs such texts
+        self._folders = [cwd]  # where they may be run
 
     # -- state -------------------------------------------------------------------------------------------------------
 
@@ -143,7 +144,8 @@ class Judging:
         while self._fed and (self._runs_input or self._runs_code):
             fed, runs_input, runs_code = dict.fromkeys(self._fed), self._runs_input, self._runs_code
             self._fed, self._runs_input, self._runs_code = [], False, ""  # their own output is judged in the next round
-            for text in fed:
+            for text, folder in [(text, folder) for text in fed for folder in dict.fromkeys(self._folders)]:
+                self._cwd = folder
                 if runs_code and (reason := reason_against_code(self, runs_code, text)):
                     return reason
                 if runs_input and (reason := self.judge(_MARKS.sub(r"\1", text))):
@@ -159,7 +161,8 @@ class Judging:
     def _judge_command(self, command: Command) -> str:
         words = command.words
         named = [value for name, value in command.assigned.items() if _COMMAND_VARIABLE.fullmatch(name)]
-        reason = first(map(self.judge_path, command.targets)) or first(map(self.judge, named))
+        reason = first(self.judge_path(path, made_by=command) for path in command.targets)
+        reason = reason or first(map(self.judge, named))
         self._fed += [command.body] if command.documents else []
         if reason or not words:
             return reason
@@ -193,7 +196,8 @@ class Judging:
 
     def _judge_program(self, program: Program, command: Command) -> str:
         self._note_output(program)
-        self._runs_input = self._runs_input or self._is_run_from_input(program, command)
+        self._runs_input = self._is_run_from_input(program, command) or self._runs_input
+        self._folders += [self.cwd] if self._runs_input or self._runs_code else []
         if program.gathers and (reason := self._judge_gathered(program, command)):
             return reason
         nested = self._nested(program, command)
@@ -280,8 +284,13 @@ class Judging:
 
     # -- paths -------------------------------------------------------------------------------------------------------
 
-    def judge_path(self, path: str, *, whole: bool = False, files: bool = True, seen: str = "") -> str:
-        """Return why ``path`` is not written; ``whole``: nor is a folder with such a file in it taken away."""
+    def judge_path(
+        self, path: str, *, whole: bool = False, files: bool = True, seen: str = "", made_by: Command | None = None
+    ) -> str:
+        """Return why ``path`` is not written; ``whole``: nor is a folder with such a file in it taken away.
+
+        The text that it gets is ``seen``, or the output of the command that it is ``made_by``.
+        """
         if not path:
             return ""
         if UNKNOWN in path:
@@ -297,7 +306,7 @@ class Judging:
                 return denial("folder", each)
             if whole and (reason := self.judge_environment(each)):
                 return reason
-            if part and self._changes_part(part, each, seen):
+            if part and self._changes_part(part, each, seen, made_by if part == WIRING else None):
                 return denial("unseen part", each, part)
         return ""
 
@@ -313,7 +322,10 @@ class Judging:
         is_computed = len(names) < word.count(UNKNOWN) or not self.variables.keys().isdisjoint(names)
         return is_computed and self.protected.is_named_in("\n".join(self.plain_words()), self.cwd)
 
-    def _changes_part(self, part: str, path: str, seen: str) -> bool:
+    def _changes_part(self, part: str, path: str, seen: str, made_by: Command | None) -> bool:
+        content = content_of(self, made_by) if made_by else ""
+        if UNKNOWN in content or mentions_part(part, content):
+            return True
         try:
             has_part = bool(part_of(part, read_text(path, self.cwd))) or bool(seen and part_of(part, seen))
         except ValueError:

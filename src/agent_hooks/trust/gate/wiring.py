@@ -70,6 +70,8 @@ def _moved_folders() -> Iterator[tuple[str, str]]:
 
 def is_wiring(form: str) -> bool:
     """Return whether the file at ``form``, spelled as by ``forms_of``, is one in which a host's hooks are."""
+    if form.endswith(".code-workspace"):  # it has settings of VS Code
+        return True
     names = form.split("/")
     places = [(name, "/".join(names[at + 1 :])) for at, name in enumerate(names) if _is_settings_folder(names, at)]
     for moved, name in _moved_folders():

@@ -54,6 +54,18 @@ _IN_PLACE_OF = {
 }
 _FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
 _ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
+_KEEPING_INPUT = frozenset(("tee", "sponge"))
+# Programs that print the texts they are given, with the arguments that make other texts of them.
+_SHOWING = {
+    **dict.fromkeys((":", "true", "cat", *_KEEPING_INPUT), Pattern(r"(?!)")),
+    "echo": Pattern(r"\\[x0-9]"),
+    "printf": Pattern(r"""%[^s]|\S%s|%s[^\s\\]|\\[^nt"]"""),
+    "jq": Pattern(
+        r"^-\w*f|^--from|\+(?!\s*[{\[])|[\\@$]|\[.*:"
+        r"|\b(?:join|implode|g?sub|env|inputs?|(?:to|from)json|tostring|[lr]trimstr|ascii\w*)\b"
+    ),
+}
+_PLACE = Pattern(rf"{UNKNOWN}\$\((?:pwd|which [\w.-]+|command -v [\w.-]+)\)")  # its text can be no setting
 _FINDERS = frozenset(("find", "fd", "fdfind"))
 _FILTERS = frozenset("uniq xxd objcopy convert magick".split())  # they write the last of two operands or more
 _GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index reset".split())
@@ -77,7 +89,7 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     if name in ("patch", "apply_patch"):
         return first(map(judging.judge_path, files)) or _against_patch(judging, files, operands, command)
     if name in programs.UNPACKERS or name in _DOWNLOADERS:
-        return _against_placing(judging, name, operands, files)
+        return _against_placing(judging, name, operands, files, command)
     if name in ("chmod", "chown"):
         takes = any(map(_LOCKING_MODE.fullmatch, operands[:2] if operands[:1] != ["-R"] else operands[1:2]))
         return first(judging.judge_path(path, whole=takes, files=not takes) for path in files)
@@ -87,7 +99,26 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
         files = []
     written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
     written += _outputs_of(operands) if name not in programs.READERS or name == "sed" else []
-    return first(map(judging.judge_path, (*files, *written)))
+    made_by = command if name == "dd" or name in _KEEPING_INPUT else None
+    reason = first(judging.judge_path(path, made_by=made_by) for path in files)
+    return reason or first(judging.judge_path(path, made_by=command) for path in written)
+
+
+def content_of(judging: Judging, command: Command) -> str:
+    """Return the texts that the output of ``command`` is made of, with ``UNKNOWN`` if some of it cannot be seen."""
+    pipeline = command.pipeline or ("" if command.words else judging.texts[-1])  # of a group, all in the line
+    commands = CommandLine(pipeline, judging.cwd, dict(judging.variables)).commands() if pipeline else [command]
+    texts: list[str] = []
+    for each in commands:
+        name, *operands = [word for word in each.words if word not in ("sudo", "doas")] or [":"]
+        named = [word for word in operands if not word.startswith("-")]
+        files = [*each.sources, *(named if name in ("cat", "jq") else ())]
+        read = [read_text(path, judging.cwd) for path in files]
+        texts += [*each.documents, *each.sources, *(named if name in ("echo", "printf") else ()), *read]
+        is_read = all(read) or (name == "jq" and (any(read) or "-n" in operands or each.pipeline != ""))
+        if not is_read or name not in _SHOWING or any(map(_SHOWING[name].search, operands)):
+            texts.append(UNKNOWN)
+    return _PLACE.sub("", "\n".join((*texts, "".join(texts))))
 
 
 def _files_of(name: str, operands: Sequence[str]) -> list[str]:
@@ -131,7 +162,9 @@ def _against_unseen(judging: Judging, folder: str) -> str:
     return first(judging.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
 
 
-def _against_placing(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
+def _against_placing(
+    judging: Judging, name: str, operands: Sequence[str], files: Sequence[str], command: Command
+) -> str:
     """Judge the files of an archive or a server, which have names of their own, by the folders they are put in."""
     if name in programs.TARS and _TO_ANYWHERE.search(" ".join(operands)):
         return denial("folder", judging.protected.environment.prefix)
@@ -142,7 +175,8 @@ def _against_placing(judging: Judging, name: str, operands: Sequence[str], files
         names += _outputs_of(operands)
     folders = [word for word in files if "://" not in word]
     folders += [found[1] for word in operands if (found := _FOLDER_VALUE.match(word))]
-    return first(map(judging.judge_path, names)) or first(_against_unseen(judging, each) for each in folders)
+    reason = first(judging.judge_path(path, made_by=command) for path in names)
+    return reason or first(_against_unseen(judging, each) for each in folders)
 
 
 def reason_against_finding(judging: Judging, program: Program, command: Command) -> str:
@@ -239,7 +273,8 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
         return ""
     is_folder = target.endswith("/") or os.path.isdir(judging.place_of(target))
     is_folder = is_folder and not any(map(_AS_FILE.fullmatch, operands))
-    seen = "\n".join(read_text(source, judging.cwd) for source in sources[:3])
+    linked = judging.links.get(judging.place_of(target), "")  # a link's text counts from its own folder
+    seen = "\n".join(read_text(source, judging.cwd) for source in (*sources[:3], linked))
     for source in sources:
         for each in judging.protected.globbed(source, judging.cwd) or [source]:
             tree, last = each.removesuffix("*"), os.path.basename(each.rstrip("/"))
@@ -270,7 +305,7 @@ def _against_link(judging: Judging, sources: Sequence[str], target: str, operand
             return reason
     place = judging.place_of(target) if target else ""
     if is_symbolic and len(sources) == 1 and target:
-        judging.links[place] = os.path.join(os.path.dirname(place), expanded(sources[0]))
+        judging.links[place] = os.path.normpath(os.path.join(os.path.dirname(place), expanded(sources[0])))
     is_replaced = os.path.islink(place) or any(re.fullmatch(r"-[A-Za-z]*[nT][A-Za-z]*", word) for word in operands)
     return judging.judge_path(target, whole=True) if target and is_replaced else ""
 
