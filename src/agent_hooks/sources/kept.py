@@ -77,9 +77,10 @@ class Kept:
         folders.choose_config_dir(self._chosen)
         look_again(*self._tables)
         # The gate knows the real paths of folders and files, and links may have changed.
-        files, further, tables, scripts = self._protection
+        files, further, tables, scripts, project = self._protection
         gate: Any = self.manager.get_plugin(PROTECTION)
-        gate.__dict__.update(Protection(files, further=further, tables=tables, scripts=scripts).__dict__)
+        fresh = Protection(files, further=further, tables=tables, scripts=scripts, project=project)
+        gate.__dict__.update(fresh.__dict__)
         self.manager.suspended.clear()
 
 
