@@ -197,7 +197,8 @@ def test_a_plugin_that_hangs_while_it_is_imported_is_named(command, payload):
     done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
     assert done.denies
     assert "'house' of house could not be loaded (" in done.stderr
-    assert "house_rules.py:3: HookTimeoutError: " in done.stderr
+    assert "HookTimeoutError: " in done.stderr
+    assert "house_rules.py:3: HookTimeoutError: " in done.json["systemMessage"]
 
 
 def test_a_hook_that_ends_its_process_is_named(command, payload):
