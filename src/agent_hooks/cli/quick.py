@@ -76,9 +76,7 @@ class Start:
                 self.payload = read_object(read_all(0, self.at + _PATIENCE_SECONDS, self.parts))
             payload = self.payload or {}
             return ("--event", next(str(payload[key]) for key in _EVENT_KEYS if payload.get(key)))
-        except Exception as error:
-            if not (isinstance(error, StopIteration) or _is_of_payload(error)):
-                raise
+        except Exception:  # noqa: BLE001 - a refusal must not fail
             event = self.stop_event()
             return ("--event", event) if event else ()
 
@@ -90,11 +88,11 @@ class Start:
             return ""
         import re
 
-        from agent_hooks.wire.tables import is_stop
+        from agent_hooks_core import load
 
         pattern = rf'"(?:{"|".join(_EVENT_KEYS)})"\s*:\s*"(\w+)"'
         names = re.findall(pattern, b"".join(self.parts).decode("utf-8", "replace"))
-        return names[0] if names and all(map(is_stop, names)) else ""
+        return names[0] if names and all(map(load("agent_hooks_repair").is_stop, names)) else ""
 
 
 def start(arguments: list[str]) -> Start:
