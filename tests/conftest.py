@@ -17,6 +17,8 @@ from residents import Residents
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest.register_assert_rewrite("adapters.conformance")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--plans", action="store_true", help="answer the events of commands from a compiled plan")

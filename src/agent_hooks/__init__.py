@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from agent_hooks.model.tool_call import ToolCall as ToolCall
     from agent_hooks.model.tool_call import ToolExecution as ToolExecution
 
+    from .adapters import protect as protect
+    from .engine.foreign_calls import ModelUse as ModelUse
+    from .engine.foreign_calls import ToolUse as ToolUse
+    from .engine.guarded_run import Ending as Ending
+    from .engine.guarded_run import GuardedRun as GuardedRun
     from .engine.hooks import Hooks as Hooks
     from .engine.manager import HookManager as HookManager
     from .engine.markers import hookimpl as hookimpl
@@ -31,7 +36,6 @@ if TYPE_CHECKING:
     from .engine.registration import HookRegistration as HookRegistration
     from .engine.registration import HookTriggers as HookTriggers
     from .engine.stack import HookStack as HookStack
-    from .engine.tool_calls import ToolUse as ToolUse
     from .errors import AgentHooksError as AgentHooksError
     from .errors import BadJSONError as BadJSONError
     from .errors import DirectCallError as DirectCallError
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from .errors import RegistrationError as RegistrationError
     from .errors import RunError as RunError
     from .errors import RunFailedError as RunFailedError
+    from .errors import RunStoppedError as RunStoppedError
     from .errors import SettingsError as SettingsError
     from .errors import StopRunError as StopRunError
     from .errors import StoreError as StoreError
@@ -66,6 +71,7 @@ if TYPE_CHECKING:
     from .model.events import HookEvent as HookEvent
     from .model.events import define_event as define_event
     from .model.inference import ModelRequest as ModelRequest
+    from .model.inference import ModelResponse as ModelResponse
     from .model.outcome import Decision as Decision
     from .model.outcome import Finding as Finding
     from .model.outcome import HookOutcome as HookOutcome
@@ -98,7 +104,6 @@ if TYPE_CHECKING:
     from .runtime.current import count_usage as count_usage
     from .runtime.current import current_run as current_run
     from .runtime.driver import Driver as Driver
-    from .runtime.driver import ModelResponse as ModelResponse
     from .runtime.driver import ScriptedDriver as ScriptedDriver
     from .runtime.drivers.pydantic_ai import PydanticAIDriver as PydanticAIDriver
     from .runtime.hook_adapters import CriteriaHookAdapter as CriteriaHookAdapter
@@ -128,6 +133,7 @@ __version__ = "0.1.0"
 __distribution__ = "agent-hooks-core"
 
 _HOMES = {
+    "adapters": "protect",
     "formats.findings": "ConfigFinding",
     "sources.loader": "HookConfigLoader",
     "sources.loading": "load",
@@ -135,14 +141,16 @@ _HOMES = {
     "model.context": "HookContext",
     "errors": "AgentHooksError BadJSONError DirectCallError DriverError HandlerError HookMisuseError HookTimeoutError "
     "InvalidOutcomeError PluginLoadError PriorityConflictError PromptRefusedError ReadOnlyError RefusedError "
-    "RegistrationError RunError RunFailedError SettingsError StopRunError StoreError SubagentDeniedError "
-    "SubagentError SuspensionError ToolArgumentsError TrustError UnknownEventError UnknownHookError WireError",
+    "RegistrationError RunError RunFailedError RunStoppedError SettingsError StopRunError StoreError "
+    "SubagentDeniedError SubagentError SuspensionError ToolArgumentsError TrustError UnknownEventError "
+    "UnknownHookError WireError",
     "model.events": "HookEvent define_event",
     "handlers.actions": "CommandAction HttpAction",
     "handlers.handler_type": "HandlerType",
     "engine.hooks": "Hooks",
     "engine.manager": "HookManager",
-    "engine.tool_calls": "ToolUse",
+    "engine.foreign_calls": "ModelUse ToolUse",
+    "engine.guarded_run": "Ending GuardedRun",
     "engine.markers": "hookimpl hookspec",
     "engine.matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
     "model.outcome": "Decision Finding HookOutcome Shadowed",
@@ -155,8 +163,8 @@ _HOMES = {
     "runtime.conversations": "ConversationStore FileConversations MemoryConversations",
     "runtime.critique": "Critique UseSelfCritique",
     "runtime.current": "count_usage current_run",
-    "model.inference": "ModelRequest",
-    "runtime.driver": "Driver ModelResponse ScriptedDriver",
+    "model.inference": "ModelRequest ModelResponse",
+    "runtime.driver": "Driver ScriptedDriver",
     "runtime.drivers.pydantic_ai": "PydanticAIDriver",
     "runtime.hook_adapters": "CriteriaHookAdapter EventEmittingHook ProcessorHookAdapter",
     "runtime.interceptors": "Interceptor PassThrough",

@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from .model.state import AgentState
+    from .model.state import AgentState, StopSignal
 
 
 class AgentHooksError(Exception):
@@ -143,6 +143,14 @@ class DriverError(RunError):
 
 class ToolArgumentsError(RunError):
     """Raised when the arguments of a tool call are not those that the tool takes; the model is told."""
+
+
+class RunStoppedError(RunError):
+    """Raised when hooks stop the run of a loop that is not ours. ``signal``: a ``StopSignal`` that says why."""
+
+    def __init__(self, signal: StopSignal) -> None:
+        super().__init__(signal.message)
+        self.signal = signal
 
 
 class StopRunError(RunError):

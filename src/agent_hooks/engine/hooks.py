@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agent_hooks.model.context import HookContext
+    from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.tool_call import ToolCall
 
+    from .foreign_calls import ModelUse, ToolUse
+    from .guarded_run import Ending, GuardedRun
     from .manager import HookManager
     from .plan import Chain, Hook
     from .suspension import Given, Key, Suspension
-    from .tool_calls import ToolUse
 
     Answer = bool | Literal["host"]
     Ask = Callable[[HookContext, str], Answer | Awaitable[Answer]] | Literal["host"] | None
@@ -143,7 +145,7 @@ class Hooks:
         """Do the same for observers started by sync calls."""
         return self.manager.background.join_sync(timeout)
 
-    # -- tool calls --------------------------------------------------------------------------------------------------
+    # -- loops of others ---------------------------------------------------------------------------------------------
 
     async def call_tool(
         self, call: ToolCall, run: Run, *, resume: Resume = None, passed: Errors = (), **fields: Any
@@ -159,17 +161,60 @@ class Hooks:
         If a hook suspends the call, or asks and the view leaves the answer to the host, the result is blocked and has a
         ``token``. The same call and fields with ``resume=(token, decision)`` go on from there, as ``resume`` does.
         """
-        from .tool_calls import ForeignLoop
+        from .foreign_calls import ForeignCall
 
-        return await ForeignLoop(self, fields, sync=False).make(call, run, resume, passed)
+        return await ForeignCall(self, fields, sync=False, resume=resume).make(call, run, passed)
 
     def call_tool_sync(
         self, call: ToolCall, run: Run, *, resume: Resume = None, passed: Errors = (), **fields: Any
     ) -> ToolUse:
-        """Do the same without an event loop. Raises ``HookMisuseError`` if ``run`` is async."""
-        from .tool_calls import ForeignLoop
+        """Do the same without an event loop. Raises ``HookMisuseError`` if ``run`` is async. Async hooks run in the
+        event loop of one thread of the process, which needs anyio; that a hook waits is its failure without it.
+        """
+        from .foreign_calls import ForeignCall
 
-        return drive(ForeignLoop(self, fields, sync=True).make(call, run, resume, passed))
+        return drive(ForeignCall(self, fields, sync=True, resume=resume).make(call, run, passed))
+
+    async def call_model(
+        self, request: ModelRequest, run: Callable[[ModelRequest], Any], *, resume: Resume = None, **fields: Any
+    ) -> ModelUse:
+        """Send a request to a model under its hooks, and return the response as they judged it.
+
+        ``run``, sync or async, gets the request as hooks settled it, and returns a ``ModelResponse``, text or tool
+        calls. It is not called if hooks block the request, and called again if they request a retry, of a response or
+        of an error, at most ``HookPolicy.max_retries`` times; other errors of ``run`` are raised. ``resume`` and
+        ``fields`` are those of ``call_tool``.
+        """
+        from .foreign_calls import ForeignRequest
+
+        return await ForeignRequest(self, fields, sync=False, resume=resume).make(request, run)
+
+    def call_model_sync(
+        self, request: ModelRequest, run: Callable[[ModelRequest], Any], *, resume: Resume = None, **fields: Any
+    ) -> ModelUse:
+        """Do the same without an event loop, as ``call_tool_sync`` does."""
+        from .foreign_calls import ForeignRequest
+
+        return drive(ForeignRequest(self, fields, sync=True, resume=resume).make(request, run))
+
+    async def run_turn(self, prompt: Any, run: Callable[[GuardedRun, Any], Any], **fields: Any) -> Ending:
+        """Run a loop on a prompt under its hooks, and return its output as they judged it.
+
+        ``run(turn, prompt)``, sync or async, is the loop: it makes its requests with ``turn.model``, its tool calls
+        with ``turn.tool``, and returns its answer. Hooks may refuse the prompt, which raises ``PromptRefusedError``,
+        and request another round, in which ``run`` gets their reason as the prompt. ``fields`` are those of
+        ``call_tool``.
+        """
+        from .guarded_run import GuardedRun
+
+        return await GuardedRun(self, **fields).loop(prompt, run)
+
+    @property
+    def has_async_ask(self) -> bool:
+        """Whether ``ask`` is an async function."""
+        from inspect import iscoroutinefunction
+
+        return iscoroutinefunction(self.ask)
 
     # -- suspension --------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_names import NAMES, exact_names, host_kinds, hosts_of, meant_by
+from agent_hooks.model.tools import KIND_OF_NAME, KINDS
 from agent_hooks.model.values import Value
 
 from .matchers import DirectoryMatcher
@@ -74,6 +75,17 @@ def name_problems(hook: Hook, declared: Mapping[str, int]) -> Iterator[NameProbl
                     remedy=f"Write {kind!r}.",
                     **facts,
                 )
+
+
+def matched_kinds(hooks: Iterable[Hook]) -> frozenset[str]:
+    """Return the kinds of tools that deciding hooks on tools match by name."""
+    found: set[str] = set()
+    for hook in hooks:
+        if hook.event.matched_by == "tool" and hook.mode != "observe":
+            for text, _ in _texts_of(hook.options.match):
+                names = exact_names(text) or []
+                found.update(kind for name in names if (kind := name if name in KINDS else KIND_OF_NAME.get(name)))
+    return frozenset(found - {"other"})
 
 
 def _texts_of(match: Any) -> Iterator[tuple[str, bool]]:

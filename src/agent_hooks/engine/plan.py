@@ -147,16 +147,16 @@ class Chain:
     """The hooks of one event in one view, sorted into deciders, observers and wrappers. Hooks in shadow run before the
     other observers, which see the decisions those would have made.
 
-    ``is_watched``: the framework's own observers want to hear of it. ``is_plain``: nothing but deciders and observers,
-    none of them timed, and nobody watching, so the fast lane can run it; ``has_time_limits``: async ones in it have
-    limits. ``is_plainly_seen``: so can its observers, which have nothing to decide and run here and now.
-    ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the field of the context that
-    holds the subject. ``conditions``: the options ``when`` of its hooks, by their identity.
+    ``is_async``: some of the hooks are. ``is_watched``: the framework's own observers want to hear of it. ``is_plain``:
+    nothing but deciders and observers, none of them timed, and nobody watching, so the fast lane can run it;
+    ``has_time_limits``: async ones in it have limits. ``is_plainly_seen``: so can its observers, which have nothing to
+    decide and run here and now. ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the
+    field of the context that holds the subject. ``conditions``: the options ``when`` of its hooks, by their identity.
     """
 
     __slots__ = (
-        "_answered _awake conditions deciders event has_time_limits holder hooks is_plain is_plainly_seen is_watched "
-        "needs_call observers policy rows rows_of_tools separator shadows subject wrappers"
+        "_answered _awake conditions deciders event has_time_limits holder hooks is_async is_plain is_plainly_seen "
+        "is_watched needs_call observers policy rows rows_of_tools separator shadows subject wrappers"
     ).split()
 
     def __init__(
@@ -173,6 +173,7 @@ class Chain:
         self.separator = policy.context_separator
         self.needs_call = event.matched_by == "tool" and event.closed is not None
         self.is_watched = is_watched
+        self.is_async = any(hook.is_async for hook in ordered)
         self.wrappers = tuple(h for h in ordered if h.options.wrapper)
         rest = [h for h in ordered if not h.options.wrapper]
         looking = [h for h in rest if event.observe_only or h.mode == "observe"]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from time import perf_counter, time
-from typing import TYPE_CHECKING, Any, ClassVar
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
-from agent_hooks.errors import HookMisuseError, RunError, StopRunError
-from agent_hooks.model.context import HookContext
+from agent_hooks.errors import RunError, StopRunError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, WAITING, Decision, HookOutcome
+from agent_hooks.model.outcome import PROCEED, WAITING, Decision
 from agent_hooks.model.snapshot import read_only
-from agent_hooks.model.state import AgentState, Message, StopSignal
+from agent_hooks.model.state import StopSignal
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
-from agent_hooks.model.values import frozen_fields, written
+from agent_hooks.model.values import written
 from agent_hooks.system.by_hand import marked_as_agent
 
 from .calling import InTurns, is_failure
@@ -20,7 +19,10 @@ from .calling import InTurns, is_failure
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from .hooks import Errors, Hooks, Resume, Run
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import Message
+
+    from .hooks import Errors
 
     Performed = tuple[ToolExecution, BaseException | None]
 
@@ -117,7 +119,7 @@ class PendingCall:
             raise error
         if isinstance(error, StopRunError):
             self.loop.stop(StopSignal.requested(error, call.name))
-        return ToolExecution(call=call, error=_described(error), duration=duration)
+        return ToolExecution(call=call, error=described(error), duration=duration)
 
     async def after(self, execution: ToolExecution, error: BaseException | None) -> None:
         """Dispatch the result to hooks, and keep it unless they request a retry."""
@@ -168,141 +170,9 @@ def with_context(execution: ToolExecution, before: str = "", after: str = "") ->
     return execution.replace(context="\n\n".join(filter(None, (before, execution.context, after))))
 
 
-def _described(error: BaseException) -> ErrorInfo:
+def described(error: BaseException) -> ErrorInfo:
     """Return a tool's error as data; the message names the type if it is empty or a bare key."""
     name, text = type(error).__name__, written(error)
     if not text or isinstance(error, KeyError):
         text = f"{name}: {text}".removesuffix(": ")
     return ErrorInfo(type=name, message=text)
-
-
-# -- for loops of others -----------------------------------------------------------------------------------------------
-
-
-class ToolUse(ToolExecution):
-    """The return value of ``Hooks.call_tool``: the execution as judged by its hooks, and their wishes to the loop.
-
-    ``text`` is for the model, ``result`` the value behind it if the call has not ``failed``. ``messages``: for the
-    conversation, behind the result; ``signals``: if there are any, the run stops; ``state``: a state that a hook
-    returned; ``outcome``: that of ``before_tool_use``; ``exception``: the tool's, unless hooks withheld or reworded it.
-    """
-
-    messages: tuple[Message, ...] = ()
-    signals: tuple[StopSignal, ...] = ()
-    state: AgentState | None = None
-    outcome: HookOutcome = PROCEED
-    exception: BaseException | None = None
-
-    _decode: ClassVar[dict[str, Any]] = {
-        **ToolExecution._decode,
-        "messages": lambda items: tuple(map(Message.from_dict, items)),
-        "signals": lambda items: tuple(map(StopSignal.from_dict, items)),
-        "state": AgentState.from_dict,
-        "outcome": HookOutcome.from_dict,
-    }
-
-    @property
-    def token(self) -> str:
-        """The token with which the call is resumed, if it waits for an answer; else an empty string."""
-        return self.outcome.token or ""
-
-    @property
-    def stop_signal(self) -> StopSignal | None:
-        """The most authoritative signal, the first of equals; None if the run goes on."""
-        return min(self.signals, key=lambda signal: signal.reason.rank, default=None)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields that are set, as JSON types only; ``exception`` is left out, ``error`` describes it."""
-        return {name: value for name, value in super().as_dict().items() if name != "exception"}
-
-
-class _Waits(Exception):  # noqa: N818 - not an error: it carries the question out of the call
-    """Raised when the call has to wait for an answer."""
-
-
-class ForeignLoop(CallingLoop):
-    """A loop of others, for one call. ``fields``: fields of its contexts."""
-
-    def __init__(self, hooks: Hooks, fields: dict[str, Any], *, sync: bool) -> None:
-        super().__init__(hooks.manager.policy.max_retries)
-        if not HookContext._known.issuperset(fields):
-            raise HookContext._misfit(fields)
-        self.hooks = hooks
-        self.fields = frozen_fields(fields)
-        self.sync = sync
-        self.resume: Resume = None
-        self.outcome = PROCEED  # of the event before the call
-        self.signals: list[StopSignal] = []
-
-    async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
-        """Dispatch an event; the first time, resume the call that waits."""
-        resume, self.resume = self.resume, None
-        if resume is None and not self.hooks.listens(event):
-            return PROCEED
-        now = time()
-        fields = {"created_at": now, "updated_at": now, **self.fields, **frozen_fields(about), "event": event}
-        ctx = HookContext._of(fields)
-        if resume is not None:
-            outcome = self.hooks.resume_sync(*resume, ctx) if self.sync else await self.hooks.resume(*resume, ctx)
-        else:
-            outcome = self.hooks.dispatch_sync(ctx) if self.sync else await self.hooks.dispatch(ctx)
-        if outcome.decision is Decision.ASK and outcome.token is None:
-            outcome = self.hooks.keep_asked(ctx, outcome)
-        elif outcome.decision is Decision.STOP:
-            self.signals.append(StopSignal.decided(event, outcome))
-        if event is HookEvent.BEFORE_TOOL_USE:
-            self.outcome = outcome
-        return outcome
-
-    def pause(self, *_event: Any, **_about: Any) -> Exception:
-        """Return the exception that ends the call; the outcome has the token."""
-        return _Waits()
-
-    def take(self, outcome: HookOutcome) -> None:
-        """Collect the signals as well, and let the hooks that follow see a new state."""
-        super().take(outcome)
-        self.signals += outcome.signals
-        if outcome.state is not None:
-            self.fields["state"] = outcome.state
-
-    def stop(self, signal: StopSignal) -> None:
-        """Stop the run because a tool requests it."""
-        super().stop(signal)
-        self.signals.append(signal)
-
-    async def make(self, call: ToolCall, run: Run, resume: Resume, passed: Errors) -> ToolUse:
-        """Make one call, as often as its hooks request."""
-        if not isinstance(call, ToolCall):
-            raise TypeError(f"A call is a ToolCall, not {type(call).__name__}: give ToolCall(name, arguments).")
-        self.resume = resume
-        given, error = self.fields.get("state"), None
-
-        async def tool(call: ToolCall) -> Any:
-            result = run(call)
-            if not hasattr(result, "__await__"):
-                return result
-            if self.sync:
-                getattr(result, "close", bool)()
-                raise HookMisuseError(f"The tool {call.name} is async: use `await hooks.call_tool(...)`.")
-            return await result
-
-        one = PendingCall(call, self)
-        one.run = tool
-        one.passed = (*passed, HookMisuseError) if self.sync else passed
-        try:
-            while one.execution is None:
-                ready = await one.before()
-                if ready is not None:
-                    execution, error = await one.perform(ready)
-                    await one.after(execution, error)
-            execution = one.execution
-        except _Waits:
-            asked = call.with_args(self.outcome._fields.get("tool_args", call.args))
-            execution = ToolExecution.denied(asked, self.outcome.reason)
-        fields = {**execution._fields, "outcome": self.outcome}
-        fields |= {"messages": tuple(self.messages), "signals": tuple(self.signals)}
-        if error is not None and execution.error == _described(error):
-            fields["exception"] = error
-        if (state := self.fields.get("state")) is not given:
-            fields["state"] = state
-        return ToolUse._of(fields)

@@ -56,6 +56,11 @@ class Message(Value):
     _decode: ClassVar[dict[str, Any]] = {"tool_calls": _each(ToolCall), "metadata": freeze}
 
 
+def hook_message(text: str) -> Message:
+    """Return the message that gives context of hooks to the model."""
+    return Message(role="user", content=text, metadata={"source": "hooks"})
+
+
 class StopReason(Name):
     """Why a run stops. ``rank`` is its authority: the lowest rank among the signals is the one reported."""
 

@@ -12,7 +12,7 @@ from agent_hooks.engine.suspension import check_age
 from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.inference import ModelRequest
+from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.state import AgentState
@@ -20,7 +20,7 @@ from agent_hooks.system.store import Store
 
 from .current import CURRENT, Caller, acting_as, hooks_of, in_own_loop, shared_fields
 from .defaults import DEFAULT_EVENTS, DEFAULTS
-from .driver import ModelResponse, answer_of, check_driver
+from .driver import answer_of, check_driver
 from .interceptors import interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned, check_store, dispatch_now

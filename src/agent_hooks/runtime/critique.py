@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import BaseModel, ValidationError
 
 from agent_hooks.errors import RunError
-from agent_hooks.model.inference import ModelRequest
+from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.snapshot import as_text
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from agent_hooks.model.state import AgentState
 
     from .builder import AgentBuilder
-    from .driver import ModelResponse
 
     Verdict: TypeAlias = "Critique | bool | str | None"
     Critic: TypeAlias = Callable[[AgentState], Verdict | Awaitable[Verdict]]

@@ -9,7 +9,7 @@ from agent_hooks.engine.calling import is_failure
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
-from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
+from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage, hook_message
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, Caller, acting_as, check_asyncio
@@ -17,7 +17,7 @@ from .defaults import DEFAULT_EVENTS, DefaultChains
 from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
-from .messages import UNRELEASED, hook_message, messages_from, with_cut_step
+from .messages import UNRELEASED, messages_from, with_cut_step
 from .pausing import Paused, pause, remember
 from .run_states import (
     ContinuationRequest,

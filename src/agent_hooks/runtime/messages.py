@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
-from agent_hooks.model.state import Message
+from agent_hooks.model.state import Message, hook_message
 from agent_hooks.model.tool_call import WITHHELD_TYPE, ErrorInfo, ToolExecution
 from agent_hooks.model.values import FrozenDict
 
@@ -43,11 +43,6 @@ def with_cut_step(state: AgentState, step: Step) -> AgentState:
     if step.is_blank:
         return state
     return state.with_messages(*messages_of(step)).with_step(step).replace(usage=state.usage + step.usage)
-
-
-def hook_message(text: str) -> Message:
-    """Return the message that gives context of hooks to the model."""
-    return Message(role="user", content=text, metadata={"source": "hooks"})
 
 
 def messages_from(outcome: HookOutcome) -> tuple[Message, ...]:

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
     from pydantic_ai.settings import ModelSettings
 
-    from agent_hooks.model.inference import ModelRequest
-    from agent_hooks.runtime.driver import ModelResponse
+    from agent_hooks.model.inference import ModelRequest, ModelResponse
 
 # The length of a provider's error message that is passed on, in characters.
 _MESSAGE_LIMIT = 300

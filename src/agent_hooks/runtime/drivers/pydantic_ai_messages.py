@@ -26,11 +26,11 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
 from agent_hooks.errors import BadJSONError, DriverError
+from agent_hooks.model import inference
 from agent_hooks.model.snapshot import as_text
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, thaw
-from agent_hooks.runtime import driver
 from agent_hooks.runtime.messages import CUT_SHORT
 from agent_hooks.system.strict_json import read_json
 
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelRequestPart, ModelResponsePart
     from pydantic_ai.models import Model
     from pydantic_ai.output import OutputMode
-
-    from agent_hooks.model import inference
 
 
 # The key in a message's metadata for data that a provider needs back with the next request.
@@ -71,7 +69,7 @@ def conversation(request: inference.ModelRequest) -> list[ModelMessage]:
     for message in with_results(request.messages):
         if message.role != "assistant":
             parts.append(_request_part(message))
-        elif answer := _answer(message):
+        elif answer := answer_to_send(message):
             found += [ModelRequest(parts), answer] if parts else [answer]
             parts = []
     return [*found, ModelRequest(parts)] if parts or not found else found
@@ -98,7 +96,7 @@ def _text(message: Message) -> str:
     return str(whole(as_text(message.content)))
 
 
-def _answer(message: Message) -> ModelResponse | None:
+def answer_to_send(message: Message) -> ModelResponse | None:
     """Return an answer of the model to send back, None for an empty one."""
     kept = message.metadata.get(KEPT, {"parts": ()})
     try:
@@ -189,7 +187,7 @@ def asked_for(request: inference.ModelRequest, model: Model) -> ModelRequestPara
 
 def response_of(
     answer: ModelResponse, parameters: ModelRequestParameters, names: Mapping[str, str] = FrozenDict()
-) -> driver.ModelResponse:
+) -> inference.ModelResponse:
     """Return the model's answer with tool names restored by ``names``. Raises ``DriverError`` for an invalid form."""
     if answer.state == "suspended":
         raise DriverError("The model has paused its answer, and this driver cannot let it go on.")
@@ -211,7 +209,7 @@ def response_of(
             reason = "stop" if reason == "tool_calls" else reason
         if not isinstance(content, dict) and (outputs or reason not in _CUT_OFF):
             content = _parsed(content or "")
-    return driver.ModelResponse(
+    return inference.ModelResponse(
         content=content,
         tool_calls=calls,
         usage=usage_of(answer),

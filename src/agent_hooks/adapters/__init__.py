@@ -1,0 +1,54 @@
+"""Hooks in the agent frameworks that people already use: one module each, which imports its framework."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from agent_hooks.errors import RegistrationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent_hooks.engine.hooks import Ask
+    from agent_hooks.engine.manager import HookManager
+
+Agent = TypeVar("Agent")
+
+# The module here for the agents of a package.
+ADAPTERS = {
+    "pydantic_ai": "pydantic_ai",
+    "langchain": "langchain",
+    "langgraph": "langchain",
+    "agents": "openai_agents",
+    "strands": "strands",
+    "google.adk": "google_adk",
+    "agent_framework": "agent_framework",
+    "claude_agent_sdk": "claude_agent_sdk",
+    "fastmcp": "fastmcp",
+}
+
+
+def protect(
+    agent: Agent,
+    manager: HookManager | None = None,
+    *,
+    kinds: Mapping[str, str] | None = None,
+    ask: Ask = "host",
+) -> Agent:
+    """Put an agent of a framework under hooks, and return it: the same object where it can be changed.
+
+    ``manager``, ``kinds`` and ``ask`` are those of the adapter's ``AgentHooks``. Raises ``RegistrationError`` for an
+    agent of no known framework, and for one that can only be protected where it is made, with the line to write there.
+    """
+    for kind in type(agent).__mro__:
+        name = kind.__module__
+        for package, module in ADAPTERS.items():
+            if name == package or name.startswith(f"{package}."):
+                adapter: Any = import_module(f"{__name__}.{module}")
+                protected: Agent = adapter.protect(agent, adapter.AgentHooks(manager, kinds=kinds, ask=ask))
+                return protected
+    raise RegistrationError(
+        f"{type(agent).__module__}.{type(agent).__qualname__} is no agent of {', '.join(ADAPTERS)}: make its tool "
+        "calls with hooks.call_tool(call, run)."
+    )

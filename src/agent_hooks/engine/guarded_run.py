@@ -1,0 +1,348 @@
+"""One run of an agent in a loop that is not ours: its events, in the order in which the runtime dispatches them."""
+
+from __future__ import annotations
+
+import os
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_hooks.errors import PromptRefusedError, RunStoppedError, SubagentDeniedError
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import PROCEED, WAITING, Decision
+from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopSignal, hook_message
+from agent_hooks.model.tool_call import ErrorInfo
+
+from .calling import is_failure
+from .foreign_calls import ForeignCall, ForeignLoop, ForeignRequest, foremost
+from .state_changes import guarded
+from .suspension import exact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from agent_hooks.model.inference import ModelRequest
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.tool_call import ToolCall
+
+    from .foreign_calls import ModelUse, ToolUse
+    from .hooks import Errors, Hooks, Run
+
+CURRENT_RUN: ContextVar[GuardedRun | None] = ContextVar("agent_hooks_guarded_run", default=None)
+
+_NO_ANSWER = "Nobody can answer here: "
+_AGAIN = "A hook requests another round."
+
+
+class Ending(NamedTuple):
+    """The end of a run. ``output``: the answer as judged by hooks, None if they withhold it, for the ``reason``;
+    ``again``: the text for another round that a hook requests; ``stop_signal``: why the run was stopped.
+    """
+
+    output: Any = None
+    again: str | None = None
+    reason: str = ""
+    stop_signal: StopSignal | None = None
+
+
+class GuardedRun:
+    """One run of an agent under its hooks.
+
+    ``await start(prompt)``, then ``await model(request, ask)`` for each request to the model and ``await tool(call,
+    run)`` for each tool call, then ``await end(output)``; ``await fail(error)`` if it fails. With ``sync=True`` these
+    coroutines never wait, and ``agent_hooks.engine.calling.drive`` runs them without an event loop.
+
+    ``parent``: the run whose tool starts this one: the events of a subagent are dispatched to it; ``hooks`` include the
+    inherited ones then. ``fields``: fields of ``HookContext``; ``session_id``, ``agent_id`` and ``execution_id`` are
+    made if they are missing.
+    """
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        *,
+        parent: GuardedRun | None = None,
+        sync: bool = False,
+        **fields: Any,
+    ) -> None:
+        fields.setdefault("execution_id", os.urandom(8).hex())
+        fields.setdefault("agent_id", fields.get("agent_name") or "agent")
+        fields.setdefault("cwd", hooks.directory)
+        if parent is not None:
+            fields.update(session_id=parent.fields["session_id"], parent_agent_id=parent.fields["agent_id"])
+            fields["depth"] = parent.fields.get("depth", 0) + 1
+        fields.setdefault("session_id", fields["execution_id"])
+        self.hooks = hooks.in_session(fields["session_id"])
+        self.parent = parent
+        self.owner: Any = None  # the adapter's hooks, which agents started inside get as well
+        self.sync = sync
+        self.waiting = hooks.manager.waiting_calls
+        self.fields: dict[str, Any] = fields
+        self.state = AgentState(
+            agent_id=fields["agent_id"],
+            parent_agent_id=fields.get("parent_agent_id"),
+            execution_id=fields["execution_id"],
+            execution_count=1,
+            status="in_progress",
+        )
+        self.added: list[Message] = []  # by hooks, for the next request
+        self.forced = 0
+        self._failures = 0
+        self._step: Step | None = None
+        self._task: Any = None
+
+    @property
+    def stop_signal(self) -> StopSignal | None:
+        """Why the run is stopped; None if it goes on."""
+        return foremost(self.state.stop_signals)
+
+    @property
+    def wants_model(self) -> bool:
+        """Whether any hook looks at requests to the model or its responses."""
+        return self.hooks.listens(HookEvent.BEFORE_INFERENCE) or self.hooks.listens(HookEvent.AFTER_INFERENCE)
+
+    @contextmanager
+    def active(self) -> Iterator[GuardedRun]:
+        """Make this the run that agents started inside belong to."""
+        token = CURRENT_RUN.set(self)
+        try:
+            yield self
+        finally:
+            CURRENT_RUN.reset(token)
+
+    # -- the parts of a run ------------------------------------------------------------------------------------------
+
+    async def start(self, prompt: Any = None) -> Any:
+        """Receive the prompt and start the run; return the prompt as changed by hooks.
+
+        Raises ``PromptRefusedError``, in a subagent ``SubagentDeniedError``, and ``RunStoppedError``.
+        """
+        if self.parent is not None:
+            prompt = await self._before_subagent(self.parent, prompt)
+        elif prompt is not None:
+            outcome = await self._refusable(HookEvent.USER_INPUT, prompt=prompt)
+            prompt = outcome._fields.get("prompt", prompt)
+        if self.parent is None:
+            await self._refusable(HookEvent.BEFORE_TURN)
+        if prompt is not None:
+            self.state = self.state.with_messages(Message(role="user", content=prompt))
+        await self._dispatch(HookEvent.BEFORE_EXECUTION)
+        self._check_stopped()
+        return prompt
+
+    async def model(self, request: ModelRequest, ask: Callable[[ModelRequest], Any]) -> ModelUse:
+        """Send the request of the next step, as ``Hooks.call_model`` does. Messages that hooks added since the last
+        request are behind its own. Raises ``RunStoppedError`` if hooks stop the run or let no response pass.
+        """
+        await self._end_step()
+        self._check_stopped()
+        await self._dispatch(HookEvent.SHOULD_CONTINUE, step=self.state.last_step)
+        self._check_stopped()
+        await self._dispatch(HookEvent.BEFORE_STEP)
+        self._check_stopped()
+        if self.added:
+            request = request.replace(messages=(*request.messages, *self.added))
+            self.added.clear()
+        step = Step(index=self.state.step_count)
+        use = await ForeignRequest(self.hooks, self._place(), sync=self.sync).make(request, ask)
+        self._take(use.state, use.signals)
+        response = use.response
+        if response is None:
+            if use.token or not use.signals:
+                signal = StopSignal.decided(HookEvent.BEFORE_INFERENCE, use.outcome)
+                self.state = self.state.with_stop_signal(signal.replace(message=_NO_ANSWER + use.reason))
+            self._check_stopped()
+        else:
+            message = Message(role="assistant", content=response.content or "", tool_calls=response.tool_calls)
+            step = step.replace(message=message, usage=response.usage, model=response.model or request.model)
+        if use.context:
+            self.added.append(hook_message(use.context))
+        self._step = step
+        return use
+
+    async def tool(
+        self,
+        call: ToolCall,
+        run: Run,
+        *,
+        answer: bool | None = None,
+        about: Mapping[str, Any] | None = None,
+        passed: Errors = (),
+    ) -> ToolUse:
+        """Make a tool call, as ``Hooks.call_tool`` does.
+
+        ``answer``: that of a person to the question about this call, on which an earlier ``tool`` returned a ``token``;
+        ``about``: the arguments that the question was about (default: those of the call). It holds for exactly these.
+        """
+        key = (call.id, call.name, exact_text(call.args))
+        place, hooks, resume = self._place(), self.hooks, None
+        if answer is not None and (token := self.waiting.pop(key, None)) in hooks.manager.suspended:
+            start = hooks.manager.suspended[token].start
+            place |= {name: getattr(start, name) for name in ("session_id", "agent_id", "agent_name", "cwd")}
+            call, resume = start.tool_call or call, (token, "allow" if answer else "deny")
+        elif answer is not None:
+            hooks = hooks.asking(_answering(answer, call.args if about is None else about))
+        with self.active():
+            use = await ForeignCall(hooks, place, sync=self.sync, resume=resume).make(call, run, passed)
+            if answer is not None and resume is None and use.token and use.outcome.decision is Decision.SUSPEND:
+                resume = (use.token, "allow" if answer else "deny")
+                use = await ForeignCall(hooks, place, sync=self.sync, resume=resume).make(call, run, passed)
+        if use.token:
+            for old in [old for old, token in self.waiting.items() if token not in hooks.manager.suspended]:
+                self.waiting.pop(old, None)
+            self.waiting[key] = use.token
+            return use
+        self._take(use.state, use.signals)
+        self.added += use.messages
+        self._step = (self._step or Step(index=self.state.step_count)).replace(
+            executions=(*(self._step.executions if self._step else ()), use)
+        )
+        return use
+
+    async def end(self, output: Any = None, *, may_continue: bool = True) -> Ending:
+        """End the run with its answer, or start another round if hooks request it and ``may_continue``."""
+        await self._end_step()
+        if not await self._may_stop(output, may_continue=may_continue):
+            again = "\n\n".join(message.content for message in self.added) or _AGAIN
+            self.added.clear()
+            return Ending(again=again)
+        reason = ""
+        if output is not None:
+            outcome = await self._dispatch(HookEvent.BEFORE_OUTPUT, output=output)
+            output = None if outcome.blocks else outcome._fields.get("output", output)
+            reason = outcome.reason if outcome.blocks else ""
+        return Ending(await self._finish(output), None, reason, self.stop_signal)
+
+    async def fail(self, error: BaseException) -> bool:
+        """Tell hooks of an error that ends the run; return whether one requests that it be tried again."""
+        info = ErrorInfo.of(error)
+        self.state = self.state.replace(errors=(*self.state.errors, info), status="failed")
+        outcome = await self._dispatch(HookEvent.ON_ERROR, error=error, error_list=self.state.errors)
+        self._failures += 1
+        if outcome.decision is Decision.RETRY and self._failures <= self.hooks.manager.policy.max_retries:
+            self.state = self.state.replace(status="in_progress")
+            return True
+        await self._end_step()
+        signal = StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="GuardedRun")
+        self.state = self.state.with_stop_signal(signal)
+        await self._may_stop(None, may_continue=False)
+        await self._finish(None)
+        return False
+
+    async def loop(self, prompt: Any, run: Callable[[GuardedRun, Any], Any]) -> Ending:
+        """Run a loop to its end, see ``Hooks.run_turn``."""
+        with self.active():
+            try:
+                prompt = await self.start(prompt)
+            except RunStoppedError:
+                return await self.end(None, may_continue=False)
+            while True:
+                try:
+                    output = run(self, prompt)
+                    output = await output if hasattr(output, "__await__") else output
+                except RunStoppedError:
+                    return await self.end(None, may_continue=False)
+                except BaseException as error:
+                    if not is_failure(error) or not await self.fail(error):
+                        raise
+                    continue
+                ending = await self.end(output)
+                if ending.again is None:
+                    return ending
+                prompt = ending.again
+
+    # -- its events --------------------------------------------------------------------------------------------------
+
+    def _place(self) -> dict[str, Any]:
+        return {**self.fields, "state": self.state, "step_index": self.state.step_count}
+
+    async def _dispatch(self, event: HookEvent, **about: Any) -> HookOutcome:
+        if not self.hooks.listens(event):
+            return PROCEED
+        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync)
+        outcome = await loop.ask(event, **about)
+        if outcome is not PROCEED and outcome.decision not in WAITING:
+            loop.take(outcome)
+            self._take(loop.fields["state"], tuple(loop.signals))
+            self.added += loop.messages
+            if outcome.context:
+                self.added.append(hook_message(outcome.context))
+        return outcome
+
+    async def _refusable(self, event: HookEvent, **about: Any) -> HookOutcome:
+        """Dispatch an event before the run. Raises ``PromptRefusedError`` and ``RunStoppedError``."""
+        outcome = await self._dispatch(event, **about)
+        if outcome.decision in WAITING:
+            raise PromptRefusedError(_NO_ANSWER + outcome.reason)
+        if outcome.decision is Decision.DENY:
+            raise PromptRefusedError(outcome.reason)
+        self._check_stopped()
+        return outcome
+
+    async def _before_subagent(self, parent: GuardedRun, task: Any) -> Any:
+        self._task = task
+        about = {"name": self.fields.get("agent_name", ""), "task": task}
+        outcome = await parent._dispatch(HookEvent.BEFORE_SUBAGENT, **about)
+        if outcome.blocks or outcome.decision in WAITING:
+            reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
+            raise SubagentDeniedError(f"Denied: {reason}")
+        self._task = task = outcome._fields.get("task", task)
+        return task
+
+    async def _finish(self, output: Any) -> Any:
+        """Dispatch the last events; return the output, which the hooks of a parent may change or withhold."""
+        signal, state = self.stop_signal, self.state
+        is_forced = signal is not None and signal.reason.was_force_stopped
+        status = "failed" if state.status == "failed" else "stopped" if is_forced else "completed"
+        self.state = self.state.replace(status=status, output=output)
+        await self._dispatch(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
+        if self.parent is None:
+            await self._dispatch(HookEvent.AFTER_TURN)
+        else:
+            error = state.errors[-1] if state.errors else None
+            about = {"name": self.fields.get("agent_name", ""), "task": self._task, "status": status, "error": error}
+            outcome = await self.parent._dispatch(HookEvent.AFTER_SUBAGENT, result=output, **about)
+            if outcome.decision is Decision.DENY:
+                raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
+            output = outcome._fields.get("result", output)
+        if self.sync:
+            self.hooks.join_sync()
+        else:
+            await self.hooks.join(execution_id=self.fields["execution_id"])
+        return output
+
+    async def _end_step(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            await self._dispatch(HookEvent.AFTER_STEP, step=step)
+            self.state = self.state.with_step(step).replace(usage=self.state.usage + step.usage)
+
+    async def _may_stop(self, output: Any, *, may_continue: bool) -> bool:
+        """Ask whether the run may stop; hooks may force another round, but not past a limit, an error or a gate."""
+        about = {"stop_signal": self.stop_signal, "stop_hook_active": self.forced > 0, "output": output}
+        outcome = await self._dispatch(HookEvent.ON_STOP, **about)
+        most = self.hooks.manager.policy.max_forced_continuations
+        wants = outcome.decision is Decision.FORCE_CONTINUE or self.state.continuation_requested
+        self.state = self.state.replace(continuation_requested=False)
+        if not (wants and may_continue) or self.stop_signal is not None or self.forced >= most:
+            return True
+        self.forced += 1
+        if outcome.reason:
+            self.added.append(hook_message(outcome.reason))
+        return False
+
+    def _take(self, state: AgentState | None, signals: tuple[StopSignal, ...]) -> None:
+        if state is not None:
+            self.state = guarded(self.state, state)
+        if new := [signal for signal in signals if signal not in self.state.stop_signals]:
+            self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
+
+    def _check_stopped(self) -> None:
+        if (signal := self.stop_signal) is not None:
+            raise RunStoppedError(signal)
+
+
+def _answering(answer: bool, about: Mapping[str, Any]) -> Any:
+    """Return an ``ask`` that answers the question about exactly these arguments, and leaves others to the host."""
+    known = exact_text(about)
+    return lambda ctx, _question: answer if exact_text(ctx.tool_args) == known else "host"
