@@ -16,7 +16,10 @@ from run_page import read_blocks
 ROOT = Path(__file__).parent.parent
 RUN_PAGE = Path(__file__).parent / "run_page.py"
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
+# Pages that need an agent framework are run by its own tests.
+FRAMEWORKS = {path.stem.replace("_", "-") for path in (ROOT / "src/agent_hooks/adapters").glob("*.py")}
+DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.stem not in FRAMEWORKS]
+PAGES = [README, *DOCS, *sorted((ROOT / "plugins").glob("*/README.md"))]
 TEST_COMMAND = "pip install tox && tox"
 
 

@@ -69,8 +69,11 @@ class Host(Protocol):
         kinds: Mapping[str, str] | None = None,
         ask: Any = "host",
         tmp_path: Path | None = None,
+        empty: int = 0,
     ) -> Ran:
-        """Run an agent to its end or until it waits; without ``manager``, it has no hooks."""
+        """Run an agent to its end or until it waits; without ``manager``, it has no hooks. ``empty``: so many
+        interceptors of tool calls that do nothing, made as the framework has it.
+        """
 
     def resume(
         self,

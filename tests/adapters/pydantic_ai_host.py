@@ -8,6 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, Tool
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
@@ -51,12 +52,24 @@ class Scripted:
                 yield part.content
 
 
+class Empty(AbstractCapability[Any]):
+    async def wrap_tool_execute(self, ctx: Any, *, args: Any, handler: Any, **about: Any) -> Any:
+        return await handler(args)
+
+
 class PydanticAIHost:
     framework = FRAMEWORK
     has_sync = True
 
     def agent(
-        self, script: Script, tools: Any, seen: list[str], child: Child | None, manager: Any, **options: Any
+        self,
+        script: Script,
+        tools: Any,
+        seen: list[str],
+        child: Child | None,
+        manager: Any,
+        empty: int = 0,
+        **options: Any,
     ) -> Any:
         tools = [*tools, *([started(child)] if child is not None else [])]
         agent: Any = Agent(
@@ -77,9 +90,10 @@ class PydanticAIHost:
         kinds: Any = None,
         ask: Any = "host",
         tmp_path: Any = None,
+        empty: int = 0,
     ) -> Ran:
         ran = Ran()
-        agent = self.agent(script, tools, ran.seen, child, manager, kinds=kinds, ask=ask)
+        agent = self.agent(script, tools, ran.seen, child, manager, empty, kinds=kinds, ask=ask)
         return self.perform(agent, ran, sync=sync, stream=stream, user_prompt=prompt)
 
     def resume(

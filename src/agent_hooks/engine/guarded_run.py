@@ -14,7 +14,7 @@ from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopS
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
-from .foreign_calls import ForeignCall, ForeignLoop, ForeignRequest, foremost
+from .foreign_calls import ForeignCall, ForeignLoop, ForeignRequest, ToolUse, foremost
 from .state_changes import guarded
 from .suspension import exact_text
 
@@ -25,12 +25,13 @@ if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.tool_call import ToolCall
 
-    from .foreign_calls import ModelUse, ToolUse
+    from .foreign_calls import ModelUse
     from .hooks import Errors, Hooks, Run
 
 CURRENT_RUN: ContextVar[GuardedRun | None] = ContextVar("agent_hooks_guarded_run", default=None)
 
 _NO_ANSWER = "Nobody can answer here: "
+_STOPPED = "Not run: the run was stopped."
 _AGAIN = "A hook requests another round."
 
 
@@ -89,6 +90,7 @@ class GuardedRun:
         self.forced = 0
         self._failures = 0
         self._step: Step | None = None
+        self._executions: list[ToolUse] = []  # of the step
         self._task: Any = None
 
     @property
@@ -174,9 +176,11 @@ class GuardedRun:
         ``answer``: that of a person to the question about this call, on which an earlier ``tool`` returned a ``token``;
         ``about``: the arguments that the question was about (default: those of the call). It holds for exactly these.
         """
-        key = (call.id, call.name, exact_text(call.args))
+        if self.stop_signal is not None:
+            return ToolUse._of(ToolUse.denied(call, _STOPPED)._fields)
         place, hooks, resume = self._place(), self.hooks, None
-        if answer is not None and (token := self.waiting.pop(key, None)) in hooks.manager.suspended:
+        token = None if answer is None else self.waiting.pop(_key(call), None)
+        if token in hooks.manager.suspended:
             start = hooks.manager.suspended[token].start
             place |= {name: getattr(start, name) for name in ("session_id", "agent_id", "agent_name", "cwd")}
             call, resume = start.tool_call or call, (token, "allow" if answer else "deny")
@@ -190,13 +194,11 @@ class GuardedRun:
         if use.token:
             for old in [old for old, token in self.waiting.items() if token not in hooks.manager.suspended]:
                 self.waiting.pop(old, None)
-            self.waiting[key] = use.token
+            self.waiting[_key(call)] = use.token
             return use
         self._take(use.state, use.signals)
         self.added += use.messages
-        self._step = (self._step or Step(index=self.state.step_count)).replace(
-            executions=(*(self._step.executions if self._step else ()), use)
-        )
+        self._executions.append(use)
         return use
 
     async def end(self, output: Any = None, *, may_continue: bool = True) -> Ending:
@@ -313,6 +315,9 @@ class GuardedRun:
 
     async def _end_step(self) -> None:
         step, self._step = self._step, None
+        if self._executions:
+            step = (step or Step(index=self.state.step_count)).replace(executions=tuple(self._executions))
+            self._executions.clear()
         if step is not None:
             await self._dispatch(HookEvent.AFTER_STEP, step=step)
             self.state = self.state.with_step(step).replace(usage=self.state.usage + step.usage)
@@ -340,6 +345,10 @@ class GuardedRun:
     def _check_stopped(self) -> None:
         if (signal := self.stop_signal) is not None:
             raise RunStoppedError(signal)
+
+
+def _key(call: ToolCall) -> tuple[str, str, str]:
+    return call.id, call.name, exact_text(call.args)
 
 
 def _answering(answer: bool, about: Mapping[str, Any]) -> Any:

@@ -169,7 +169,7 @@ class Hooks:
         self, call: ToolCall, run: Run, *, resume: Resume = None, passed: Errors = (), **fields: Any
     ) -> ToolUse:
         """Do the same without an event loop. Raises ``HookMisuseError`` if ``run`` is async. Async hooks run in the
-        event loop of one thread of the process, which needs anyio; that a hook waits is its failure without it.
+        event loop of one thread of the process; without anyio, which that needs, they raise the same error.
         """
         from .foreign_calls import ForeignCall
 
