@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.hosting import Call, Child, Host
-from agent_hooks import HookManager, HookOutcome, HookPolicy, HookRegistration, StopSignal, load
+from agent_hooks import HookManager, HookOutcome, HookPolicy, HookRegistration, StopReason, StopSignal, load
 from agent_hooks.adapters.framework import AdapterWarning
 from projects import Project
 
@@ -185,7 +185,7 @@ class Conformance:
 
         def run_it(command: str) -> str:
             """Run it."""
-            return shell.tool()(command)
+            return str(shell.tool()(command))
 
         ran = self.run([Call("run_it", LIST), "done"], run_it, manager=managed(hook))
         assert shell.commands == []
@@ -316,7 +316,7 @@ class Conformance:
         def limit(state: Any) -> HookOutcome | None:
             if state.step_count < 2:
                 return None
-            return HookOutcome.signal(StopSignal("steps_limit", message="two steps are enough"))
+            return HookOutcome.signal(StopSignal(reason=StopReason.STEPS_LIMIT, message="two steps are enough"))
 
         script = [Call("shell", LIST), Call("shell", LIST), Call("shell", LIST), "done"]
         ran = self.run(script, shell.tool(), manager=managed(on("before_step", limit)))

@@ -52,7 +52,7 @@ def test_an_observer_of_such_an_event_is_no_problem():
 
 
 def test_a_required_hook_on_such_an_event_is_refused():
-    with pytest.raises(RegistrationError, match="never asked. It is required"):
+    with pytest.raises(RegistrationError, match="It is required"):
         Tools(managed(HookRegistration("before_output", refuse, required=True)))
 
 
@@ -98,8 +98,7 @@ def test_a_run_that_a_tool_starts_is_under_the_gates_of_both():
         child = Whole(managed(HookRegistration("before_tool_use", own))).begin(agent_name="child")
         assert child.fields["session_id"] == parent.fields["session_id"]
         await child.start("tidy")
-        for name in ("own", "other"):
-            reasons.append((await child.tool(ToolCall(name, {}), lambda call: "")).reason)
+        reasons.extend([(await child.tool(ToolCall(name, {}), lambda call: "")).reason for name in ("own", "other")])
 
     asyncio.run(parent.tool(ToolCall("helper", {"task": "tidy"}), start))
     assert reasons == ["of the child", "of the root, at depth 1"]

@@ -8,8 +8,9 @@ import pytest
 
 from agent_hooks import AgentBuilder, HookConfigLoader
 from agent_hooks.cli.check import build_context
+from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.tool_call import ToolCall
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore

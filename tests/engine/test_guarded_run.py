@@ -19,6 +19,7 @@ from agent_hooks import (
     ModelResponse,
     PromptRefusedError,
     RunStoppedError,
+    StopReason,
     StopSignal,
     ToolCall,
 )
@@ -162,11 +163,14 @@ def test_a_stopped_run_makes_no_further_call_and_no_request():
 
 
 def test_a_signal_before_a_step_stops_the_run():
-    manager = managed(("before_step", lambda ctx: HookOutcome.signal(StopSignal("steps_limit", message="0 steps"))))
+    manager = managed(
+        ("before_step", lambda ctx: HookOutcome.signal(StopSignal(reason=StopReason.STEPS_LIMIT, message="0 steps")))
+    )
 
     async def loop(run: GuardedRun, prompt: str) -> str:
         with pytest.raises(RunStoppedError, match="0 steps"):
             await run.model(REQUEST, lambda request: "hi")
+        assert run.stop_signal is not None
         raise RunStoppedError(run.stop_signal)
 
     assert turn(manager, loop).output is None
@@ -175,7 +179,12 @@ def test_a_signal_before_a_step_stops_the_run():
 def test_a_forced_round_gets_the_reason_as_its_prompt_at_most_so_often():
     prompts: list[str] = []
     manager = managed(("on_stop", lambda ctx: HookOutcome.force_continue("again")), max_forced_continuations=2)
-    ending = turn(manager, lambda run, prompt: prompts.append(prompt) or "done")
+
+    def loop(run: GuardedRun, prompt: str) -> str:
+        prompts.append(prompt)
+        return "done"
+
+    ending = turn(manager, loop)
     assert (prompts, ending.output) == (["Go.", "again", "again"], "done")
 
 

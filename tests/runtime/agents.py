@@ -6,10 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks import HookPolicy
+from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Message, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.runtime.subagents import run_subagent
 

@@ -13,10 +13,11 @@ import pytest
 from agent_hooks import AgentState, HookContext, HookOutcome
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
+from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, said
 

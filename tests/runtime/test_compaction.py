@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from agent_hooks import AgentState, HookOutcome, Message, ModelRequest, ModelResponse, ScriptedDriver, ToolCall, Usage
 from agent_hooks.errors import RunError
+from agent_hooks.model.state import hook_message
 from agent_hooks.runtime.compaction import divided, without_prompt
 from agent_hooks.runtime.conversations import MemoryConversations
-from agent_hooks.runtime.messages import hook_message
 from agent_hooks.runtime.session import SessionRunner
 from runtime.agents import Recorder, assert_well_formed, said
 from runtime.test_session import builder, names, only, seen

@@ -10,6 +10,7 @@ import pytest
 
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
+from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.state import AgentState, Usage
@@ -17,7 +18,7 @@ from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHooks
 from agent_hooks.runtime.critique import Critique, UseSelfCritique
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
 from runtime.agents import signal_of, stop_signal
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from agent_hooks.errors import DriverError, ReadOnlyError, RunError
-from agent_hooks.model.inference import ModelRequest
+from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.agent import AgentRuntime
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver, check_driver
+from agent_hooks.runtime.driver import ScriptedDriver, check_driver
 
 CALL = ToolCall("echo", {"text": "a"})
 REQUEST = ModelRequest(model="scripted", messages=(Message(role="user", content="go"),))

@@ -19,11 +19,12 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from agent_hooks.errors import PromptRefusedError, StopRunError
 from agent_hooks.model.events import HookEvent
+from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.outcome import Decision, HookOutcome
 from agent_hooks.model.state import AgentState, Message, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import Tool
 from runtime.lifecycle_model import (
     EVENTS,

@@ -13,12 +13,12 @@ import pytest
 
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, hookimpl
 from agent_hooks.errors import DriverError, PromptRefusedError, RunError, RunFailedError, StopRunError
-from agent_hooks.model.inference import ModelRequest
+from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.driver import ModelResponse, ScriptedDriver
+from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from runtime.agents import (
     EVENTS,

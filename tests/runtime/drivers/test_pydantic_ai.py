@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models.function import AgentInfo
 
     from agent_hooks import AgentState
-    from agent_hooks.runtime.driver import ModelResponse
+    from agent_hooks.model.inference import ModelResponse
     from runtime.drivers.chat_server import ChatServer
 
 KEY = "sk-not-for-your-eyes"

@@ -21,7 +21,6 @@ from agent_hooks.errors import DriverError
 from agent_hooks.model import inference
 from agent_hooks.model.state import AgentState, Message
 from agent_hooks.model.tool_call import ToolCall
-from agent_hooks.runtime import driver
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
 from agent_hooks.runtime.drivers.pydantic_ai_messages import OUTPUT_TOOL, conversation, response_of
@@ -46,12 +45,12 @@ def shape(messages: list[Any]) -> list[tuple[str, ...]]:
     return [(message.kind, *(part.part_kind for part in message.parts)) for message in messages]
 
 
-def read(*parts: Any, **fields: Any) -> driver.ModelResponse:
+def read(*parts: Any, **fields: Any) -> inference.ModelResponse:
     """What the runtime reads from an answer to a question without a schema."""
     return response_of(Answer(parts, **fields), ModelRequestParameters())
 
 
-def back(response: driver.ModelResponse, **changes: Any) -> Any:
+def back(response: inference.ModelResponse, **changes: Any) -> Any:
     """The answer as it goes back with the next request, after the state was written to JSON and read again."""
     fields = {"content": response.content or "", "tool_calls": response.tool_calls, "metadata": response.metadata}
     message = Message(role="assistant", **{**fields, **changes})
@@ -292,13 +291,13 @@ def test_an_answer_with_calls_goes_back_as_it_came(thinking, text, called):
 # -- an answer after a schema ------------------------------------------------------------------------------------------
 
 
-def ask(model: Model, schema: Any = SCHEMA) -> driver.ModelResponse:
+def ask(model: Model, schema: Any = SCHEMA) -> inference.ModelResponse:
     """Ask a model for an answer after a schema."""
     agent = AgentBuilder(plugins=()).with_driver(PydanticAIDriver(model)).build()
     state = agent.run_sync(state=AgentState(response_format=schema).with_messages(user("Well?")))
     if state.errors:
         raise DriverError(state.errors[0].message)
-    return driver.ModelResponse(content=state.output, finish_reason=state.steps[-1].finish_reason)
+    return inference.ModelResponse(content=state.output, finish_reason=state.steps[-1].finish_reason)
 
 
 class Judge:
