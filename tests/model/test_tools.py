@@ -51,6 +51,19 @@ def test_a_quoted_command_splits_into_what_it_was(argv):
     assert shlex.split(ToolCall("exec", {"command": argv}, kind="shell").command) == argv
 
 
+@pytest.mark.parametrize(
+    ("args", "command"),
+    [
+        ({"commands": ["ls", "rm -rf build"]}, "ls\nrm -rf build"),
+        ({"commands": "ls"}, "ls"),
+        ({"args": ["rm", "-rf", "my build"], "tail": 10}, "rm -rf 'my build'"),
+        ({"command": "rm", "args": ["-rf", "build"]}, "rm -rf build"),
+    ],
+)
+def test_a_command_is_found_in_several_and_in_arguments_alone(args, command):
+    assert ToolCall("exec", args, kind="shell").command == command
+
+
 def test_only_shell_calls_have_a_command():
     assert ToolCall("read", {"command": "ls"}, kind="read").command == ""
 

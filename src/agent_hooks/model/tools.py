@@ -145,6 +145,8 @@ def command_in(args: Mapping[str, Any]) -> str:
     found += [command_in(line) if isinstance(line, dict) else _text(line) for line in several]
     if len(several) > 1 and all(isinstance(line, str) and len(line.split()) == 1 for line in several):
         found.append(_text(lines))  # the words of one command, perhaps
+    if isinstance(given, (list, tuple)) and not any(found):
+        found.append(_text(given))  # all of it: {"args": ["rm", "-rf", "build"]}
     return "\n".join(dict.fromkeys(filter(None, found)))
 
 
@@ -213,7 +215,7 @@ def possible_paths(args: Mapping[str, Any], cwd: str) -> list[str]:
     Under keys of content, messages and queries only keys of paths do.
     """
     found: dict[str, None] = {}
-    if is_flat(args) and _UNREAD_ROLES.issuperset(map(_role_of, args)):
+    if is_flat(args) and _UNREAD_ROLES.issuperset(map(role_of, args)):
         return []
     for text, role in texts_with_roles(args):
         if role in _UNREAD_ROLES or len(text) > MAX_PATH:
@@ -243,7 +245,7 @@ def texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield value, role
         elif isinstance(value, dict):
             for key, item in value.items():
-                own = _role_of(key) if isinstance(key, str) else None
+                own = role_of(key) if isinstance(key, str) else None
                 own = role if own is None else own
                 waiting.append((item, own, True))
                 if is_inner and isinstance(key, str) and key.strip("_-") and own in ("", "addressee"):
@@ -255,7 +257,7 @@ def texts_with_roles(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 @cache_by_name(256)  # arguments have few names
-def _role_of(key: str) -> str | None:
+def role_of(key: str) -> str | None:
     """Return the role of a text under ``key``; None for that of the value around it."""
     return "" if key in PATH_KEYS else _ROLES.get(key.lower().replace("_", "").replace("-", ""))
 

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from agent_hooks_guards.places.paths import Place
 
 _TYPED_KEYS = frozenset(("chars", "input", "keystrokes"))
-_CODE_KEYS = frozenset("code source source_code sourceCode cell cells snippet program expression statements".split())
+_CODE_KEYS = frozenset(
+    "code source source_code sourceCode python_code cell cells snippet program expression statements".split()
+)
 # The same for a tool that is named after a language.
 _LANGUAGE_TOOL_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
 _LANGUAGE_KEYS = ("language", "lang", "runtime", "kernel")
@@ -58,11 +60,13 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
     if not (is_shell or name.may_run) and args.keys().isdisjoint(_LANGUAGE_KEYS):
         return []
     commands = [*_commands_in(args)] if is_shell or name.is_running else []
+    if name.language == "python":  # as are its commands, if no shell would read them
+        commands = [text for text in commands if _is_shell_line(text) or not _is_python(text)]
     if name.is_typing:  # the input of an open terminal
         commands += _strings_under(args, _TYPED_KEYS)
     found = [("\n".join(filter(None, commands)), name.shell)] if commands else []
     if not name.is_lookup:
-        found += _codes(args, name, is_shell=is_shell or name.is_shell)
+        found += _codes(args, name, is_shell=is_shell)
     return [each for each in dict.fromkeys(found) if each[0].strip()]
 
 
@@ -100,14 +104,17 @@ def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
 def _codes(args: Mapping[str, Any], name: _ToolName, *, is_shell: bool) -> Iterator[tuple[str, str]]:
     given = [text.lower() for key in _LANGUAGE_KEYS if isinstance(text := args.get(key), str)]
     asked = next((_LANGUAGES[text] for text in given if text in _LANGUAGES), "")
-    if not (asked or is_shell or name.takes_code):
+    if not (asked or is_shell or name.is_shell or name.takes_code):
         return
-    language = asked or name.language or (name.shell if is_shell else "")
+    language = asked or name.language or (name.shell if name.is_shell or (is_shell and not name.takes_code) else "")
     for code in _strings_under(args, _LANGUAGE_TOOL_KEYS if name.language else _CODE_KEYS):
-        if language in ("python", ""):
-            yield from _notebook_cell(code, language)
-        else:
+        is_line = is_shell and not language and _is_shell_line(code)
+        if is_line:  # `execute(code)` may be a shell or an interpreter
+            yield code, name.shell
+        if language not in ("python", ""):
             yield code, language
+        elif not is_line or _is_python(code):
+            yield from _notebook_cell(code, language)
 
 
 @lru_cache(maxsize=16)  # several guards ask about one call
@@ -129,6 +136,14 @@ def _notebook_cell(code: str, language: str) -> list[tuple[str, str]]:
     # Each magic line becomes `pass`, so that its block stays valid.
     plain = re.sub(_MAGIC, r"\1pass", code, flags=re.MULTILINE)
     return [("\n".join(filter(None, (shell or magic for _, shell, magic in commands))), "sh"), (plain, "python")]
+
+
+def _is_shell_line(text: str) -> bool:
+    from agent_hooks.shell.parser import parse
+    from agent_hooks.shell.syntax import Unreadable
+    from agent_hooks.shell.walk import nodes
+
+    return not any(isinstance(node, Unreadable) for node in nodes(parse(text)))
 
 
 def _is_python(code: str) -> bool:
