@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
+from warnings import warn
 
 from agent_hooks.errors import RegistrationError
 
@@ -27,6 +29,22 @@ ADAPTERS = {
     "claude_agent_sdk": "claude_agent_sdk",
     "fastmcp": "fastmcp",
 }
+_covered: set[str] = set()
+
+
+def cover_children() -> None:
+    """Import the adapters of all frameworks that are imported by now: tools may start agents of another framework,
+    which are under the hooks of the run as well. A framework whose adapter cannot be imported is warned of, once.
+    """
+    for package, module in ADAPTERS.items():
+        if package in sys.modules and module not in _covered:
+            _covered.add(module)
+            try:
+                import_module(f"{__name__}.{module}")
+            except Exception as error:  # noqa: BLE001 - of a release that the adapter does not know
+                warn(
+                    f"Agents of {package} that a tool starts are not covered: {error!r}.", RuntimeWarning, stacklevel=3
+                )
 
 
 def protect(

@@ -13,6 +13,7 @@ from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.sources.loading import load
 
+from . import cover_children
 from .kinds import check_kinds, kind_of
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class FrameworkHooks:
     def begin(self, *, parent: GuardedRun | None = None, sync: bool = False, **fields: Any) -> GuardedRun:
         """Return a new run. ``parent`` (default: the run whose tool is at work here) makes it that of a subagent."""
         self._check()
+        cover_children()
         parent = CURRENT_RUN.get() if parent is None else parent
         hooks = self.hooks if parent is None else InheritingHooks(self.hooks, parent.hooks)
         fields.setdefault("cwd", self.hooks.directory or os.getcwd())
