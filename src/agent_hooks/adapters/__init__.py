@@ -37,14 +37,19 @@ def cover_children() -> None:
     which are under the hooks of the run as well. A framework whose adapter cannot be imported is warned of, once.
     """
     for package, module in ADAPTERS.items():
-        if package in sys.modules and module not in _covered:
+        if module not in _covered and _is_imported(package):
             _covered.add(module)
             try:
                 import_module(f"{__name__}.{module}")
             except Exception as error:  # noqa: BLE001 - of a release that the adapter does not know
-                warn(
-                    f"Agents of {package} that a tool starts are not covered: {error!r}.", RuntimeWarning, stacklevel=3
-                )
+                message = f"Agents of {package} that a tool starts are not under hooks: {error!r}."
+                warn(message, RuntimeWarning, stacklevel=3)
+
+
+def _is_imported(package: str) -> bool:
+    found = sys.modules.get(package)
+    # Anybody may have a package called so.
+    return found is not None and (package != "agents" or hasattr(found, "RunHooks"))
 
 
 def protect(
@@ -62,7 +67,7 @@ def protect(
     for kind in type(agent).__mro__:
         name = kind.__module__
         for package, module in ADAPTERS.items():
-            if name == package or name.startswith(f"{package}."):
+            if (name == package or name.startswith(f"{package}.")) and _is_imported(package):
                 adapter: Any = import_module(f"{__name__}.{module}")
                 protected: Agent = adapter.protect(agent, adapter.AgentHooks(manager, kinds=kinds, ask=ask))
                 return protected
