@@ -417,6 +417,13 @@ class Conformance:
         assert ran.output is None
         assert any("no line" in text for text in heard)
 
+    def test_the_tokens_of_the_model_are_counted(self):
+        used: list[int] = []
+        hook = on("before_step", lambda state: used.append(sum(each.total for each in state.model_usage.values())))
+        self.run([Call("shell", LIST), "done"], Shell().tool(), manager=managed(hook))
+        assert used[0] == 0
+        assert used[1] > 0
+
     # -- events and places -------------------------------------------------------------------------------------------
 
     def test_a_run_has_its_events_in_order_under_one_session(self):

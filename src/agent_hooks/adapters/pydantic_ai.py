@@ -29,7 +29,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.state import Message
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import thaw
-from agent_hooks.runtime.drivers.pydantic_ai_messages import answer_to_send, conversation, response_of
+from agent_hooks.runtime.drivers.pydantic_ai_messages import answer_to_send, conversation, response_of, usage_of
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
 
@@ -119,7 +119,10 @@ class AgentHooks(FrameworkHooks, AbstractCapability[Any]):
             else:
                 theirs = await handler(sent)
             answers.append(theirs)
-            ours = response_of(theirs, asked.model_request_parameters) if run.wants_model else inference.ModelResponse()
+            if run.wants_model:
+                ours = response_of(theirs, asked.model_request_parameters)
+            else:
+                ours = inference.ModelResponse(usage=usage_of(theirs), model=theirs.model_name or "")
             answers.append(ours)
             return ours
 

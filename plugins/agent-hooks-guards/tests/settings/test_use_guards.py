@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import threading
 from decimal import Decimal
@@ -17,7 +18,9 @@ from agent_hooks import (
     GUARD,
     AgentBuilder,
     AgentState,
+    HookManager,
     HookOutcome,
+    ModelRequest,
     ModelResponse,
     RegistrationError,
     ScriptedDriver,
@@ -84,6 +87,19 @@ def registered(capability):
 def test_three_limits_are_the_default():
     assert registered(UseGuards()) == DEFAULTS
     assert (UseGuards().max_steps, UseGuards().max_tokens, UseGuards().max_execution_time) == (20, 32768, 300.0)
+
+
+def test_they_limit_the_run_of_a_loop_that_is_not_ours():
+    manager = UseGuards(max_steps=2, max_tokens=None).add_to(HookManager(load_plugins=False))
+    asked = []
+
+    async def loop(turn, prompt):
+        while True:
+            await turn.model(ModelRequest(), lambda request: asked.append("asked") or "more")
+
+    ending = asyncio.run(manager.hooks().run_turn("Go.", loop))
+    assert len(asked) == 2
+    assert ending.stop_signal.reason == "steps_limit"
 
 
 def test_none_leaves_a_limit_out():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from agent_hooks import HookTriggers, RegistrationError
+from agent_hooks import HookRegistration, HookTriggers, RegistrationError
 from agent_hooks_guards.guards.cancellation import Cancellation
 from agent_hooks_guards.guards.limits import (
     MAX_SECONDS,
@@ -21,7 +21,7 @@ from agent_hooks_guards.guards.limits import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from agent_hooks import AgentBuilder
+    from agent_hooks import AgentBuilder, HookManager
     from agent_hooks_guards.guards.base import RunGuard
     from agent_hooks_guards.guards.cancellation import Source
     from agent_hooks_guards.guards.limits import Money, Price, Starts
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class UseGuards:
-    """Limits for ``AgentBuilder.with_capability``; None leaves one out.
+    """Limits for ``AgentBuilder.with_capability``, or for a manager with ``add_to``; None leaves one out.
 
     ``max_steps``: steps of one run. ``max_tokens``: input and output of all its model calls. ``max_execution_time``:
     seconds on the clock. ``finish_reasons``: with which of them an answer ends the run, none by default. ``max_cost``:
@@ -72,8 +72,18 @@ class UseGuards:
         """Add a hook for each limit and for the cancellation to ``builder``, and remove the default limit."""
         if not builder.has_limits:
             builder = builder.with_limits(max_steps=None)
-        cancellation = () if self.cancellation is None else (Cancellation(self.cancellation),)
-        for guard in (*cancellation, *self.limits()):
+        for guard in self._guards():
             triggers = HookTriggers.of(*guard.events)
             builder = builder.hook(triggers, guard, priority=guard.priority, name=guard.name)
         return builder
+
+    def add_to(self, manager: HookManager) -> HookManager:
+        """Add the hooks to a manager, for an agent of a framework, and return it."""
+        for guard in self._guards():
+            triggers = HookTriggers.of(*guard.events)
+            manager.add(HookRegistration(triggers, guard, priority=guard.priority, name=guard.name))
+        return manager
+
+    def _guards(self) -> tuple[RunGuard, ...]:
+        cancellation = () if self.cancellation is None else (Cancellation(self.cancellation),)
+        return (*cancellation, *self.limits())
