@@ -61,6 +61,10 @@ def asks_rm(ctx: Any) -> HookOutcome | None:
     return HookOutcome.ask("really?") if "rm" in ctx.tool_args["command"] else None
 
 
+def suspends_rm(ctx: Any) -> HookOutcome | None:
+    return HookOutcome.suspend("needs a ticket") if "rm" in ctx.tool_args["command"] else None
+
+
 class Conformance:
     """Inherit it with a ``host``."""
 
@@ -260,22 +264,25 @@ class Conformance:
         assert shell.commands == []
         assert "not any more" in then.seen[-1]
 
-    def test_a_call_goes_on_in_another_process(self, tmp_path: Path):
-        ran = self.run(
-            [Call("shell", DELETE, "call-9"), "done"],
-            Shell().tool(),
-            manager=managed(on("before_tool_use", asks_rm)),
-            tmp_path=tmp_path,
-        )
+    def test_a_question_is_answered_in_another_process(self, tmp_path: Path):
+        assert self.elsewhere("asks_rm", tmp_path) == ["done", ["rm -rf build"]]
+
+    def test_a_suspended_call_goes_on_in_another_process(self, tmp_path: Path):
+        assert self.elsewhere("suspends_rm", tmp_path) == ["done", ["rm -rf build"]]
+
+    def elsewhere(self, hook: str, tmp_path: Path) -> Any:
+        manager = managed(on("before_tool_use", globals()[hook]))
+        script = [Call("shell", DELETE, "call-9"), "done"]
+        ran = self.run(script, Shell().tool(), manager=manager, tmp_path=tmp_path)
         program = (
             "import json, sys\n"
             f"sys.path.insert(0, {str(TESTS)!r})\n"
             f"from {type(self.host).__module__} import {type(self.host).__qualname__} as Made\n"
-            "from adapters.conformance import Shell, asks_rm, managed, on\n"
+            f"from adapters.conformance import Shell, {hook} as hook, managed, on\n"
             "from pathlib import Path\n"
             "shell, paused = Shell(), json.load(sys.stdin)\n"
             "then = Made().resume(paused, True, ['done'], [shell.tool()], tmp_path=Path(sys.argv[1]),\n"
-            "                     manager=managed(on('before_tool_use', asks_rm)))\n"
+            "                     manager=managed(on('before_tool_use', hook)))\n"
             "print(json.dumps([then.output, shell.commands]))\n"
         )
         done = subprocess.run(
@@ -286,7 +293,7 @@ class Conformance:
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        assert json.loads(done.stdout.splitlines()[-1]) == ["done", ["rm -rf build"]]
+        return json.loads(done.stdout.splitlines()[-1])
 
     def test_a_function_answers_questions_at_once(self):
         shell, asked = Shell(), []
