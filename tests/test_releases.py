@@ -1,0 +1,59 @@
+"""The four distributions of a release: one version, ranges that admit it, and a source archive of the core alone."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import agent_hooks
+
+pytestmark = pytest.mark.once
+
+ROOT = Path(__file__).parent.parent
+PROJECTS = [ROOT, *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))]
+VERSION = agent_hooks.__version__
+
+
+def project_of(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
+    return found
+
+
+def stated_versions(folder: Path) -> set[str]:
+    sources = [folder / "pyproject.toml", *(folder / "src").glob("*/__init__.py")]
+    pattern = re.compile(r'^(?:version|__version__) = "(.+)"$', re.MULTILINE)
+    return {version for path in sources for version in pattern.findall(path.read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)
+def test_every_distribution_has_the_version_of_the_core(folder: Path):
+    assert stated_versions(folder) == {VERSION}
+
+
+@pytest.mark.parametrize("folder", PROJECTS[1:], ids=lambda folder: folder.name)
+def test_plugins_need_the_minor_version_that_they_are_released_with(folder: Path):
+    major, minor, _ = VERSION.split(".")
+    expected = f">={major}.{minor},<{major}.{int(minor) + 1}"
+    text = (folder / "pyproject.toml").read_text(encoding="utf-8")
+    needed = re.findall(r'^    "agent-hooks-[a-z]+(?:\[[a-z,]+\])?(.*?)"', text, re.MULTILINE)
+    assert set(needed) == {expected}
+
+
+def test_the_changelog_has_a_section_for_the_version():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## [{VERSION}]" in text or f"\n## [Unreleased]\n\nTowards {VERSION}" in text
+
+
+def test_the_source_archive_of_the_core_holds_only_its_own(tmp_path: Path):
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = {Path(*Path(name).parts[1:]).parts[0] for name in opened.getnames()}
+    assert names == {"src", "tests", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "PKG-INFO", ".gitignore"}
