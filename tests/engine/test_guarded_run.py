@@ -24,7 +24,7 @@ from agent_hooks import (
     ToolCall,
 )
 from agent_hooks.engine import portal
-from agent_hooks.engine.guarded_run import CURRENT_RUN, GuardedRun
+from agent_hooks.engine.guarded_run import GuardedRun, current_run
 
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
 REQUEST = ModelRequest(model="m", messages=(Message(role="user", content="hello"),))
@@ -246,9 +246,9 @@ def test_an_answer_holds_for_the_call_it_was_about_and_no_other():
 
 def test_the_run_is_the_current_one_while_its_tool_runs():
     run = GuardedRun(managed().hooks())
-    use = asyncio.run(run.tool(LS, lambda call: CURRENT_RUN.get() is run))
+    use = asyncio.run(run.tool(LS, lambda call: current_run() is run))
     assert use.returned is True
-    assert CURRENT_RUN.get() is None
+    assert current_run() is None
 
 
 def test_a_sync_call_asks_async_hooks_in_one_thread():

@@ -30,12 +30,17 @@ ADAPTERS = {
     "fastmcp": "fastmcp",
 }
 _covered: set[str] = set()
+_seen = 0  # modules, at the last look
 
 
 def cover_children() -> None:
     """Import the adapters of all frameworks that are imported by now: tools may start agents of another framework,
     which are under the hooks of the run as well. A framework whose adapter cannot be imported is warned of, once.
     """
+    global _seen  # noqa: PLW0603 - of the process
+    if _seen == len(sys.modules):
+        return
+    _seen = len(sys.modules)
     for package, module in ADAPTERS.items():
         if module not in _covered and _is_imported(package):
             _covered.add(module)

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from warnings import warn
 
-from agent_hooks.engine.guarded_run import CURRENT_RUN, GuardedRun
-from agent_hooks.engine.inheriting import InheritingHooks
+from agent_hooks.engine.guarded_run import GuardedRun
 from agent_hooks.engine.known_tools import matched_kinds
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_call import ToolCall
@@ -75,7 +74,8 @@ class FrameworkHooks:
         self.manager = load() if manager is None else manager
         self.kinds = check_kinds(kinds or {})
         self.hooks: Hooks = self.manager.hooks(ask=ask)
-        self._tools: dict[str, str | None] = {}
+        self._tools: dict[str, tuple[Any, str | None]] = {}  # schema or function, and kind
+        self.for_children: FrameworkHooks | None = None
         self._warned: set[str] = set()
         self._checked = -1
         self._check()
@@ -84,19 +84,26 @@ class FrameworkHooks:
         """Return a new run. ``parent`` (default: the run whose tool is at work here) makes it that of a subagent."""
         self._check()
         cover_children()
-        parent = CURRENT_RUN.get() if parent is None else parent
-        hooks = self.hooks if parent is None else InheritingHooks(self.hooks, parent.hooks)
         fields.setdefault("cwd", self.hooks.directory or os.getcwd())
         fields["host"] = self.framework.name
-        run = GuardedRun(hooks, parent=parent, sync=sync, **fields)
+        run = GuardedRun(self.hooks, parent=parent, sync=sync, **fields)
         run.owner = self
         return run
 
     @classmethod
     def of(cls, run: GuardedRun) -> Self:
-        """Return the hooks of a run, of this framework or another one, for an agent that it starts."""
+        """Return the hooks of a run, of this framework or another one, for an agent that it starts. What the
+        application says of the kinds of its tools holds for those of the agent if it puts them under more hooks.
+        """
         owner = run.owner
-        return owner if isinstance(owner, cls) else cls(run.hooks.manager, kinds=owner.kinds, ask=run.hooks.ask)
+        if not (isinstance(owner, cls) and owner.for_children is owner):
+            kinds = {name: kind for name, kind in getattr(owner, "kinds", {}).items() if kind != "other"}
+            made = getattr(owner, "for_children", None)
+            owner = made if isinstance(made, cls) else cls(run.hooks.manager, kinds=kinds, ask=run.hooks.ask)
+            owner.for_children = owner
+            if run.owner is not None:
+                run.owner.for_children = owner
+        return owner
 
     def call(
         self,
@@ -110,11 +117,15 @@ class FrameworkHooks:
         """Return a call of a tool with its kind: as ``kinds`` has it, as the tables of known tools do, or as its
         parameters tell it, from a JSON Schema or the signature of a function.
         """
-        if name not in self._tools:
+        cover_children()
+        told_by = schema if schema is not None else function
+        known = self._tools.get(name)
+        if known is None or known[0] is not told_by:  # two agents may have tools of one name
             tools = self.framework.tools
-            self._tools[name] = kind_of(name, kinds=self.kinds, tools=tools, schema=schema, function=function)
+            kind = kind_of(name, kinds=self.kinds, tools=tools, schema=schema, function=function)
+            known = self._tools[name] = (told_by, kind)
             self._warn_of_unknown([name])
-        return ToolCall(name, args, id=call_id, kind=self._tools[name] or "other")
+        return ToolCall(name, args, id=call_id, kind=known[1] or "other")
 
     # -- what does not fit ---------------------------------------------------------------------------------------------
 
@@ -122,9 +133,9 @@ class FrameworkHooks:
         if self._checked == self.manager.generation:
             return
         self._checked = self.manager.generation
-        missing = RUN_EVENTS - self.framework.events
-        deaf = [hook for hook in self.manager.all_hooks() if hook.event in missing and _decides(hook)]
-        required = [hook for hook in deaf if hook.options.required]
+        hooks = [hook for hook in self.manager.all_hooks() if hook.event not in self.framework.events]
+        required = [hook for hook in hooks if hook.options.required and hook.source != "plugin"]
+        deaf = [hook for hook in hooks if hook.event in RUN_EVENTS and _decides(hook)]
         if required:
             raise RegistrationError(f"{self._never(required[0])} It is required, so it cannot be left out.")
         for hook in deaf:
@@ -135,7 +146,7 @@ class FrameworkHooks:
         return f"{self.framework.name} has no {hook.event}: the hook {hook.name} of {hook.plugin_name} is never asked."
 
     def _warn_of_unknown(self, names: Iterable[str]) -> None:
-        unknown = [name for name in names if self._tools[name] is None]
+        unknown = [name for name in names if self._tools[name][1] is None]
         if unknown and (kinds := matched_kinds(self.manager.all_hooks())):
             for name in unknown:
                 self._warn(

@@ -22,7 +22,7 @@ from pydantic_ai.messages import (
 )
 
 from agent_hooks.engine.calling import is_failure
-from agent_hooks.engine.guarded_run import CURRENT_RUN
+from agent_hooks.engine.guarded_run import current_run
 from agent_hooks.errors import RefusedError, RegistrationError, RunError, RunStoppedError
 from agent_hooks.model import inference
 from agent_hooks.model.events import HookEvent
@@ -203,7 +203,7 @@ def _hooks_for(agent: Agent[Any, Any]) -> AgentHooks | None:
     """Return the hooks to add to a run of the agent: of ``protect``, or those of the run whose tool starts it."""
     if _own_hooks(agent) is not None:
         return None
-    parent = CURRENT_RUN.get()
+    parent = current_run()
     return getattr(agent, _PROTECTED, None) or (None if parent is None else AgentHooks.of(parent))
 
 

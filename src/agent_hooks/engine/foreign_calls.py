@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from time import time
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.model.context import HookContext
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .hooks import Errors, Hooks, Resume, Run
+    from .plan import Chain
 
 # The events whose outcome says whether the operation is done, and with which token it waits.
 _OPENING = frozenset({HookEvent.BEFORE_TOOL_USE, HookEvent.BEFORE_INFERENCE})
@@ -105,10 +107,31 @@ class _Waits(Exception):  # noqa: N818 - not an error: it carries the question o
     """Raised when the call has to wait for an answer."""
 
 
-class ForeignLoop(CallingLoop):
-    """A loop of others, for one operation. ``fields``: fields of its contexts."""
+class Keeper(Protocol):
+    """The run that an operation belongs to, which keeps the state."""
 
-    def __init__(self, hooks: Hooks, fields: dict[str, Any], *, sync: bool, resume: Resume = None) -> None:
+    state: AgentState
+
+    def take(self, state: AgentState | None, signals: tuple[StopSignal, ...] = ()) -> None:
+        """Take over a state that a hook returned, and signals."""
+
+
+# The run, or the single operation of a loop, whose tool is at work: agents started by it belong to that.
+CURRENT: ContextVar[Keeper | ForeignLoop | None] = ContextVar("agent_hooks_guarded_run", default=None)
+
+
+class ForeignLoop(CallingLoop):
+    """A loop of others, for one operation. ``fields``: fields of its contexts; ``keeper``: its run, if there is one."""
+
+    def __init__(
+        self,
+        hooks: Hooks,
+        fields: dict[str, Any],
+        *,
+        sync: bool,
+        resume: Resume = None,
+        keeper: Keeper | None = None,
+    ) -> None:
         super().__init__(hooks.manager.policy.max_retries)
         if not HookContext._known.issuperset(fields):
             raise HookContext._misfit(fields)
@@ -117,6 +140,7 @@ class ForeignLoop(CallingLoop):
         self.given = self.fields.get("state")
         self.sync = sync
         self.resume = resume
+        self.keeper = keeper
         self.outcome = PROCEED  # of the event before the operation
         self.signals: list[StopSignal] = []
 
@@ -125,6 +149,8 @@ class ForeignLoop(CallingLoop):
         resume, self.resume = self.resume, None
         if resume is None and not self.hooks.listens(event):
             return PROCEED
+        if self.keeper is not None:  # other calls of the run may have changed it meanwhile
+            self.fields["state"] = self.keeper.state
         now = time()
         fields = {"created_at": now, "updated_at": now, **self.fields, **frozen_fields(about), "event": event}
         ctx = HookContext._of(fields)
@@ -142,11 +168,18 @@ class ForeignLoop(CallingLoop):
         if not self.sync:
             return await (hooks.dispatch(ctx) if resume is None else hooks.resume(*resume, ctx))
         chain = hooks.chain(ctx.event)
-        if chain is not None and (chain.is_async or hooks.has_async_ask):
+        if chain is not None and (chain.is_async or hooks.has_async_ask or self._has_async_permission(chain)):
             from .portal import call_in_portal
 
             return call_in_portal(hooks.resume, *resume, ctx) if resume else call_in_portal(hooks.dispatch, ctx)
         return hooks.dispatch_sync(ctx) if resume is None else hooks.resume_sync(*resume, ctx)
+
+    def _has_async_permission(self, chain: Chain) -> bool:
+        """Whether an async hook may answer the question of another one."""
+        if Decision.ASK not in chain.event.decisions:
+            return False
+        answering = self.hooks.chain(HookEvent.PERMISSION_REQUEST)
+        return answering is not None and answering.is_async
 
     def pause(self, *_event: Any, **_about: Any) -> Exception:
         """Return the exception that ends the call; the outcome has the token."""
@@ -161,7 +194,16 @@ class ForeignLoop(CallingLoop):
         """Collect the signals, and let the hooks that follow see a new state."""
         self.signals += outcome.signals
         if outcome.state is not None:
-            self.fields["state"] = outcome.state if self.given is None else guarded(self.fields["state"], outcome.state)
+            self.keep(outcome.state)
+
+    def keep(self, state: AgentState) -> None:
+        """Make a state the one that hooks see from now on."""
+        if self.keeper is not None:
+            self.keeper.take(state)
+            state = self.keeper.state
+        elif self.given is not None:
+            state = guarded(self.fields["state"], state)
+        self.fields["state"] = state
 
     def stop(self, signal: StopSignal) -> None:
         """Stop the run because a tool requests it."""
@@ -193,11 +235,16 @@ class ForeignCall(ForeignLoop):
 
         async def tool(call: ToolCall) -> Any:
             nonlocal returned
-            returned = run(call)
-            if hasattr(returned, "__await__"):
-                if self.sync:
-                    refuse_async(returned, f"The tool {call.name}", "call_tool")
-                returned = await returned
+            before = CURRENT.get()
+            CURRENT.set(self if self.keeper is None else self.keeper)
+            try:
+                returned = run(call)
+                if hasattr(returned, "__await__"):
+                    if self.sync:
+                        refuse_async(returned, f"The tool {call.name}", "call_tool")
+                    returned = await returned
+            finally:
+                CURRENT.set(before)  # no token: a call may end in another task than it began in
             return returned
 
         one = PendingCall(call, self)
@@ -283,4 +330,4 @@ class ForeignRequest(ForeignLoop, AskingLoop):
         """Add the usage to the state, if there is one."""
         state: AgentState | None = self.fields.get("state")
         if state is not None:
-            self.fields["state"] = state.with_model_usage(model, used.usage)
+            self.keep((state if self.keeper is None else self.keeper.state).with_model_usage(model, used.usage))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from contextvars import ContextVar
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks.errors import PromptRefusedError, RunStoppedError, SubagentDeniedError
@@ -14,22 +14,26 @@ from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopS
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
-from .foreign_calls import ForeignCall, ForeignLoop, ForeignRequest, ToolUse, foremost
+from .foreign_calls import CURRENT, ForeignCall, ForeignLoop, ForeignRequest, ToolUse, foremost
 from .state_changes import guarded
 from .suspension import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from agent_hooks.model.context import HookContext
     from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.tool_call import ToolCall
 
     from .foreign_calls import ModelUse
-    from .hooks import Errors, Hooks, Run
+    from .hooks import Errors, Hooks, Resume, Run
 
-CURRENT_RUN: ContextVar[GuardedRun | None] = ContextVar("agent_hooks_guarded_run", default=None)
-
+MAX_DEPTH = 10  # of agents that start agents
+# No parent at all, not even the run whose tool is at work.
+_NOBODY: Any = object()
+# Fields that an operation of its own has in common with the agents that its tool starts.
+_PLACE = "session_id agent_id agent_name execution_id cwd depth parent_agent_id project_dir host".split()
 _NO_ANSWER = "Nobody can answer here: "
 _STOPPED = "Not run: the run was stopped."
 _AGAIN = "A hook requests another round."
@@ -66,14 +70,16 @@ class GuardedRun:
         sync: bool = False,
         **fields: Any,
     ) -> None:
+        parent = current_run() if parent is None else None if parent is _NOBODY else parent
         fields.setdefault("execution_id", os.urandom(8).hex())
         fields.setdefault("agent_id", fields.get("agent_name") or "agent")
         fields.setdefault("cwd", hooks.directory)
         if parent is not None:
+            hooks = hooks.under(parent.hooks)
             fields.update(session_id=parent.fields["session_id"], parent_agent_id=parent.fields["agent_id"])
-            fields["depth"] = parent.fields.get("depth", 0) + 1
+            fields["depth"] = parent.depth + 1
         fields.setdefault("session_id", fields["execution_id"])
-        self.hooks = hooks.in_session(fields["session_id"])
+        self.hooks: Hooks = hooks.in_session(fields["session_id"])
         self.parent = parent
         self.owner: Any = None  # the adapter's hooks, which agents started inside get as well
         self.sync = sync
@@ -86,6 +92,8 @@ class GuardedRun:
             execution_count=1,
             status="in_progress",
         )
+        self._taking = Lock()  # sync loops may make parallel calls in threads
+        self._told: BaseException | None = None  # to on_error, by the request that it ended
         self.added: list[Message] = []  # by hooks, for the next request
         self.forced = 0
         self._failures = 0
@@ -103,14 +111,20 @@ class GuardedRun:
         """Whether any hook looks at requests to the model or its responses."""
         return self.hooks.listens(HookEvent.BEFORE_INFERENCE) or self.hooks.listens(HookEvent.AFTER_INFERENCE)
 
+    @property
+    def depth(self) -> int:
+        """0, in a subagent one more than in the run that started it."""
+        return int(self.fields.get("depth", 0))
+
     @contextmanager
     def active(self) -> Iterator[GuardedRun]:
         """Make this the run that agents started inside belong to."""
-        token = CURRENT_RUN.set(self)
+        before = CURRENT.get()
+        CURRENT.set(self)
         try:
             yield self
         finally:
-            CURRENT_RUN.reset(token)
+            CURRENT.set(before)  # no token: a call may end in another task than it began in
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
@@ -120,7 +134,8 @@ class GuardedRun:
         Raises ``PromptRefusedError``, in a subagent ``SubagentDeniedError``, and ``RunStoppedError``.
         """
         if self.parent is not None:
-            prompt = await self._before_subagent(self.parent, prompt)
+            self._task = prompt
+            self._task = prompt = await self.parent.before_subagent(self.fields.get("agent_name", ""), prompt)
         elif prompt is not None:
             outcome = await self._refusable(HookEvent.USER_INPUT, prompt=prompt)
             prompt = outcome._fields.get("prompt", prompt)
@@ -146,8 +161,12 @@ class GuardedRun:
             request = request.replace(messages=(*request.messages, *self.added))
             self.added.clear()
         step = Step(index=self.state.step_count)
-        use = await ForeignRequest(self.hooks, self._place(), sync=self.sync).make(request, ask)
-        self._take(use.state, use.signals)
+        try:
+            use = await ForeignRequest(self.hooks, self._place(), sync=self.sync, keeper=self).make(request, ask)
+        except BaseException as error:
+            self._told = error
+            raise
+        self.take(None, use.signals)
         response = use.response
         if response is None:
             if use.token or not use.signals:
@@ -169,37 +188,54 @@ class GuardedRun:
         *,
         answer: bool | None = None,
         about: Mapping[str, Any] | None = None,
+        question: str | None = None,
         passed: Errors = (),
     ) -> ToolUse:
         """Make a tool call, as ``Hooks.call_tool`` does.
 
         ``answer``: that of a person to the question about this call, on which an earlier ``tool`` returned a ``token``;
-        ``about``: the arguments that the question was about (default: those of the call). It holds for exactly these.
+        ``about``: the arguments that the question was about (default: those of the call); ``question``: its text, the
+        ``reason`` of that ``ToolUse`` (default: whatever hooks ask about these arguments). It holds for exactly these.
         """
         if self.stop_signal is not None:
             return ToolUse._of(ToolUse.denied(call, _STOPPED)._fields)
-        place, hooks, resume = self._place(), self.hooks, None
-        token = None if answer is None else self.waiting.pop(_key(call), None)
-        if token in hooks.manager.suspended:
-            start = hooks.manager.suspended[token].start
-            place |= {name: getattr(start, name) for name in ("session_id", "agent_id", "agent_name", "cwd")}
-            call, resume = start.tool_call or call, (token, "allow" if answer else "deny")
-        elif answer is not None:
-            hooks = hooks.asking(_answering(answer, call.args if about is None else about))
-        with self.active():
-            use = await ForeignCall(hooks, place, sync=self.sync, resume=resume).make(call, run, passed)
-            if answer is not None and resume is None and use.token and use.outcome.decision is Decision.SUSPEND:
-                resume = (use.token, "allow" if answer else "deny")
-                use = await ForeignCall(hooks, place, sync=self.sync, resume=resume).make(call, run, passed)
+        hooks, resume = self.hooks, None
+        if answer is not None:
+            token = self.waiting.pop(self._key(call), None)
+            if token in hooks.manager.suspended:
+                resume = (token, "allow" if answer else "deny")
+            else:
+                hooks = hooks.asking(answering(answer, call.args if about is None else about, question))
+        use = await self._call(hooks, call, run, resume, passed)
+        is_suspended = use.token and use.outcome.decision is Decision.SUSPEND
+        if answer is not None and resume is None and is_suspended and question in (None, use.reason):
+            use = await self._call(hooks, call, run, (use.token, "allow" if answer else "deny"), passed)
         if use.token:
-            for old in [old for old, token in self.waiting.items() if token not in hooks.manager.suspended]:
-                self.waiting.pop(old, None)
-            self.waiting[_key(call)] = use.token
+            self._remember(call, use.token)
             return use
-        self._take(use.state, use.signals)
+        self.take(None, use.signals)
         self.added += use.messages
         self._executions.append(use)
         return use
+
+    def waits(self, call: ToolCall) -> bool:
+        """Whether a question about this call was put in this process, and waits for its answer."""
+        return self.waiting.get(self._key(call)) in self.hooks.manager.suspended
+
+    async def _call(self, hooks: Hooks, call: ToolCall, run: Run, resume: Resume, passed: Errors) -> ToolUse:
+        loop = ForeignCall(hooks, self._place(), sync=self.sync, resume=resume, keeper=self)
+        return await loop.make(call, run, passed)
+
+    def _key(self, call: ToolCall) -> tuple[str, ...]:
+        fields = self.fields
+        place = (fields["session_id"], fields["agent_id"], fields["cwd"])
+        return (*place, call.id, call.name, exact_text(call.args))
+
+    def _remember(self, call: ToolCall, token: str) -> None:
+        if len(self.waiting) >= 2 * len(self.hooks.manager.suspended):
+            for key in [key for key, old in self.waiting.items() if old not in self.hooks.manager.suspended]:
+                self.waiting.pop(key, None)
+        self.waiting[self._key(call)] = token
 
     async def end(self, output: Any = None, *, may_continue: bool = True) -> Ending:
         """End the run with its answer, or start another round if hooks request it and ``may_continue``."""
@@ -215,13 +251,17 @@ class GuardedRun:
             reason = outcome.reason if outcome.blocks else ""
         return Ending(await self._finish(output), None, reason, self.stop_signal)
 
-    async def fail(self, error: BaseException) -> bool:
-        """Tell hooks of an error that ends the run; return whether one requests that it be tried again."""
+    async def fail(self, error: BaseException, *, may_retry: bool = True) -> bool:
+        """Tell hooks of an error that ends the run, unless they know of it, and end the run. If hooks request that it
+        be tried again, and it ``may_retry``, return True instead.
+        """
         info = ErrorInfo.of(error)
         self.state = self.state.replace(errors=(*self.state.errors, info), status="failed")
-        outcome = await self._dispatch(HookEvent.ON_ERROR, error=error, error_list=self.state.errors)
-        self._failures += 1
-        if outcome.decision is Decision.RETRY and self._failures <= self.hooks.manager.policy.max_retries:
+        outcome = PROCEED
+        if not _comes_from(error, self._told):
+            outcome = await self._dispatch(HookEvent.ON_ERROR, error=error, error_list=self.state.errors)
+            self._failures += 1
+        if may_retry and outcome.decision is Decision.RETRY and self._failures <= self.hooks.manager.policy.max_retries:
             self.state = self.state.replace(status="in_progress")
             return True
         await self._end_step()
@@ -230,6 +270,23 @@ class GuardedRun:
         await self._may_stop(None, may_continue=False)
         await self._finish(None)
         return False
+
+    async def before_subagent(self, name: str, task: Any) -> Any:
+        """Return the task for an agent that a tool starts, as changed by hooks. Raises ``SubagentDeniedError``."""
+        if self.depth >= MAX_DEPTH:
+            raise SubagentDeniedError(f"Denied: agents start agents at most {MAX_DEPTH} deep.")
+        outcome = await self._dispatch(HookEvent.BEFORE_SUBAGENT, name=name, task=task, max_depth=MAX_DEPTH)
+        if outcome.blocks or outcome.decision in WAITING:
+            reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
+            raise SubagentDeniedError(f"Denied: {reason}")
+        return outcome._fields.get("task", task)
+
+    async def after_subagent(self, *, result: Any, **about: Any) -> Any:
+        """Return the result of such an agent as changed by hooks. Raises ``SubagentDeniedError``."""
+        outcome = await self._dispatch(HookEvent.AFTER_SUBAGENT, result=result, max_depth=MAX_DEPTH, **about)
+        if outcome.decision is Decision.DENY:
+            raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
+        return outcome._fields.get("result", result)
 
     async def loop(self, prompt: Any, run: Callable[[GuardedRun, Any], Any]) -> Ending:
         """Run a loop to its end, see ``Hooks.run_turn``."""
@@ -261,11 +318,11 @@ class GuardedRun:
     async def _dispatch(self, event: HookEvent, **about: Any) -> HookOutcome:
         if not self.hooks.listens(event):
             return PROCEED
-        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync)
+        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync, keeper=self)
         outcome = await loop.ask(event, **about)
         if outcome is not PROCEED and outcome.decision not in WAITING:
             loop.take(outcome)
-            self._take(loop.fields["state"], tuple(loop.signals))
+            self.take(None, tuple(loop.signals))
             self.added += loop.messages
             if outcome.context:
                 self.added.append(hook_message(outcome.context))
@@ -281,16 +338,6 @@ class GuardedRun:
         self._check_stopped()
         return outcome
 
-    async def _before_subagent(self, parent: GuardedRun, task: Any) -> Any:
-        self._task = task
-        about = {"name": self.fields.get("agent_name", ""), "task": task}
-        outcome = await parent._dispatch(HookEvent.BEFORE_SUBAGENT, **about)
-        if outcome.blocks or outcome.decision in WAITING:
-            reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
-            raise SubagentDeniedError(f"Denied: {reason}")
-        self._task = task = outcome._fields.get("task", task)
-        return task
-
     async def _finish(self, output: Any) -> Any:
         """Dispatch the last events; return the output, which the hooks of a parent may change or withhold."""
         signal, state = self.stop_signal, self.state
@@ -303,10 +350,7 @@ class GuardedRun:
         else:
             error = state.errors[-1] if state.errors else None
             about = {"name": self.fields.get("agent_name", ""), "task": self._task, "status": status, "error": error}
-            outcome = await self.parent._dispatch(HookEvent.AFTER_SUBAGENT, result=output, **about)
-            if outcome.decision is Decision.DENY:
-                raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
-            output = outcome._fields.get("result", output)
+            output = await self.parent.after_subagent(result=output, **about)
         if self.sync:
             self.hooks.join_sync()
         else:
@@ -336,22 +380,42 @@ class GuardedRun:
             self.added.append(hook_message(outcome.reason))
         return False
 
-    def _take(self, state: AgentState | None, signals: tuple[StopSignal, ...]) -> None:
-        if state is not None:
-            self.state = guarded(self.state, state)
-        if new := [signal for signal in signals if signal not in self.state.stop_signals]:
-            self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
+    def take(self, state: AgentState | None, signals: tuple[StopSignal, ...] = ()) -> None:
+        """Take over a state that a hook returned, and signals."""
+        with self._taking:
+            if state is not None:
+                self.state = guarded(self.state, state)
+            if new := [signal for signal in signals if signal not in self.state.stop_signals]:
+                self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
 
     def _check_stopped(self) -> None:
         if (signal := self.stop_signal) is not None:
             raise RunStoppedError(signal)
 
 
-def _key(call: ToolCall) -> tuple[str, str, str]:
-    return call.id, call.name, exact_text(call.args)
+def current_run() -> GuardedRun | None:
+    """Return the run whose tool is at work here; for a single call of a loop, one that stands for it."""
+    found = CURRENT.get()
+    if isinstance(found, ForeignLoop):
+        place = {name: found.fields[name] for name in _PLACE if name in found.fields}
+        return GuardedRun(found.hooks, parent=_NOBODY, sync=found.sync, **place)
+    return found if isinstance(found, GuardedRun) else None
 
 
-def _answering(answer: bool, about: Mapping[str, Any]) -> Any:
+def answering(answer: bool, about: Mapping[str, Any], question: str | None = None) -> Any:
     """Return an ``ask`` that answers the question about exactly these arguments, and leaves others to the host."""
     known = exact_text(about)
-    return lambda ctx, _question: answer if exact_text(ctx.tool_args) == known else "host"
+
+    def ask(ctx: HookContext, asked: str) -> Any:
+        return answer if exact_text(ctx.tool_args) == known and question in (None, asked) else "host"
+
+    return ask
+
+
+def _comes_from(error: BaseException | None, told: BaseException | None) -> bool:
+    """Whether an error is one that hooks know of, or was raised because of it."""
+    while error is not None and told is not None:
+        if error is told:
+            return True
+        error = error.__cause__ or error.__context__
+    return False

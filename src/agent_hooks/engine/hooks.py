@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     Errors = tuple[type[BaseException], ...]
 
 
+_NONE = -1  # no generation: each chain is looked up with that of the parent
+
+
 class Hooks:
     """The live hooks, as seen from one directory, session and set of skills.
 
@@ -52,14 +55,19 @@ class Hooks:
         scopes: frozenset[tuple[str, str]] = frozenset(),
         directory: str = "",
         on_settled: OnSettled = None,
+        parent: Hooks | None = None,
     ) -> None:
         self.manager = manager
         self.ask = ask
         self.scopes = scopes
         self.directory = directory
         self.on_settled = on_settled
+        self.parent = parent
         # The generation, the chains that hold until the next, and those with conditions, which are asked each time.
-        self._compiled: tuple[int, dict[str, Chain | None], dict[str, Chain]] = (manager.generation, {}, {})
+        generation = manager.generation if parent is None else _NONE
+        self._compiled: tuple[int, dict[str, Chain | None], dict[str, Chain]] = (generation, {}, {})
+        self._own = None if parent is None else Hooks(manager, ask, scopes, directory, on_settled)
+        self._inherited: dict[str, tuple[tuple[Any, ...], Chain | None]] = {}
 
     def in_session(self, session_id: str) -> Hooks:
         """Return the view of this session: its hooks are live as well, those of another session are not."""
@@ -78,8 +86,14 @@ class Hooks:
         """Return the view from ``directory``, which stands in where an event has no ``cwd`` of its own."""
         return self._like(directory=directory)
 
+    def under(self, parent: Hooks) -> Hooks:
+        """Return the view of a subagent of a run with the view ``parent``: the hooks of that are asked as well, and
+        its ``ask``: the child's own could approve a question of a parent's gate.
+        """
+        return self._like(parent=parent, ask=parent.ask, directory=self.directory or parent.directory)
+
     def _like(self, **changes: Any) -> Hooks:
-        same = {name: getattr(self, name) for name in ("ask", "scopes", "directory", "on_settled")}
+        same = {name: getattr(self, name) for name in ("ask", "scopes", "directory", "on_settled", "parent")}
         return Hooks(self.manager, **{**same, **changes})
 
     # -- dispatch ----------------------------------------------------------------------------------------------------
@@ -88,6 +102,8 @@ class Hooks:
         """Return the event's compiled chain, None if nobody listens."""
         generation, chains, conditional = self._compiled
         if generation != self.manager.generation:
+            if self.parent is not None:
+                return self._chain_under(self.parent, event)
             # Taken before compiling: a chain of an older generation must never end up among those of a newer one.
             generation, chains, conditional = self._compiled = (self.manager.generation, {}, {})
         if conditional and event in conditional:
@@ -101,6 +117,18 @@ class Hooks:
                 return chain
             conditional[event] = chain
             return chain.awake()
+
+    def _chain_under(self, parent: Hooks, event: HookEvent | str) -> Chain | None:
+        from .inheriting import inherited_chain
+
+        assert self._own is not None
+        above, own = parent.chain(event), self._own.chain(event)
+        parts = (above, own, self.manager.generation)
+        known = self._inherited.get(event)
+        if known is None or known[0] != parts:
+            chain = inherited_chain(HookEvent.parse(event), above, own, self.manager)
+            known = self._inherited[event] = (parts, chain)
+        return known[1]
 
     def listens(self, event: HookEvent | str) -> bool:
         """Whether any live hook listens to ``event``: ask before building a context that nobody will read."""
@@ -214,7 +242,8 @@ class Hooks:
         """Whether ``ask`` is an async function."""
         from inspect import iscoroutinefunction
 
-        return iscoroutinefunction(self.ask)
+        called = getattr(type(self.ask), "__call__", None)  # noqa: B004 - of an object that is one
+        return iscoroutinefunction(self.ask) or iscoroutinefunction(called)
 
     # -- suspension --------------------------------------------------------------------------------------------------
 
@@ -317,11 +346,20 @@ class Hooks:
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
         """Count a failure that stopped nothing, and log it without its text, which may hold values of the event."""
-        self.manager.count_tolerated(hook, error)
+        owner: Hooks = self
+        if self.parent is not None:
+            from .inheriting import generations_above
+
+            for _ in range(generations_above(hook)):
+                assert owner.parent is not None
+                owner = owner.parent
+        owner.manager.count_tolerated(hook, error)
 
     def tell(self, observer: str, **arguments: Any) -> None:
-        """Tell the framework's own observers."""
+        """Tell the framework's own observers, those of a parent too."""
         self.manager.tell(observer, arguments)
+        if self.parent is not None and self.parent.manager is not self.manager:
+            self.parent.tell(observer, **arguments)
 
 
 async def _proceed() -> HookOutcome:

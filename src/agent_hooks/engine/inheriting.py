@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.policy import RANKS, strictest
 
-from .hooks import Hooks
 from .plan import Chain
 
 if TYPE_CHECKING:
     from agent_hooks.model.policy import HookPolicy
 
+    from .manager import HookManager
     from .plan import Hook
 
 # Added to the rank of a parent's hook, to put it above all hooks of the child.
@@ -21,60 +21,25 @@ _LIFT = max(RANKS.values()) + 1
 _FIRST = -(10**9)
 
 
-class InheritingHooks(Hooks):
-    """The hooks of a subagent, with those of its parent in the same chains.
+def inherited_chain(event: HookEvent, above: Chain | None, own: Chain | None, manager: HookManager) -> Chain | None:
+    """Return the chain of a subagent: the inherited hooks of its parent's chain, then its own, of its ``manager``.
 
-    The child inherits all hooks on events whose gates block when they fail, elsewhere the ``required`` ones,
-    permission hooks and observers. They rank above all hooks of the child, so an ``allow`` or ``skip`` by one of those
-    does not bind them. A hook of both runs once.
+    It inherits all hooks on events whose gates block when they fail, elsewhere the ``required`` ones, permission hooks
+    and observers. They rank above all hooks of the child, so an ``allow`` or ``skip`` by one of those does not bind
+    them. A hook of both runs once.
     """
+    inherited = [_lifted(hook) for hook in _hooks_of(above) if _is_inherited(hook)]
+    if above is None or not inherited:
+        return own
+    known = [_identity(hook) for hook in inherited]
+    policy = _tightened(above.policy, manager.policy)
+    added = [_as_strict(hook, manager.policy, policy) for hook in _hooks_of(own) if _identity(hook) not in known]
+    return Chain(event, [*inherited, *added], policy, is_watched=manager.is_watched or above.is_watched)
 
-    def __init__(self, own: Hooks, parent: Hooks) -> None:
-        # The parent's ask is used: with the child's own, it could approve a question of a parent's gate.
-        super().__init__(own.manager, parent.ask, own.scopes, own.directory or parent.directory, own.on_settled)
-        self.own = own
-        self.parent = parent
-        self._chains: dict[str, tuple[tuple[Any, ...], Chain | None]] = {}
 
-    def _like(self, **changes: Any) -> Hooks:
-        made = InheritingHooks(self.own._like(**changes), self.parent)
-        if "ask" in changes:
-            made.ask = changes["ask"]
-        return made
-
-    def chain(self, event: HookEvent | str) -> Chain | None:
-        """Return the event's chain: inherited hooks, then the child's own."""
-        above, own = self.parent.chain(event), self.own.chain(event)
-        parts = (above, own, self.manager.generation)
-        known = self._chains.get(event)
-        if known is None or known[0] != parts:
-            known = self._chains[event] = (parts, self._compile(HookEvent.parse(event), above, own))
-        return known[1]
-
-    def _compile(self, event: HookEvent, above: Chain | None, own: Chain | None) -> Chain | None:
-        inherited = [_lifted(hook) for hook in _hooks_of(above) if _is_inherited(hook)]
-        if above is None or not inherited:
-            return own
-        known = [_identity(hook) for hook in inherited]
-        policy = _tightened(above.policy, self.manager.policy)
-        added = [
-            _as_strict(hook, self.manager.policy, policy) for hook in _hooks_of(own) if _identity(hook) not in known
-        ]
-        return Chain(event, [*inherited, *added], policy, is_watched=self.manager.is_watched or above.is_watched)
-
-    def count_tolerated(self, hook: Hook, error: BaseException) -> None:
-        """Count a tolerated failure in the manager that the hook comes from."""
-        owner: Hooks = self
-        for _ in range(hook.rank // _LIFT):
-            assert isinstance(owner, InheritingHooks)
-            owner = owner.parent
-        owner.manager.count_tolerated(hook, error)
-
-    def tell(self, observer: str, **arguments: Any) -> None:
-        """Notify the framework's own observers, the parent's too."""
-        super().tell(observer, **arguments)
-        if self.parent.manager is not self.manager:
-            self.parent.tell(observer, **arguments)
+def generations_above(hook: Hook) -> int:
+    """Return from how many runs above the subagent's a hook comes."""
+    return hook.rank // _LIFT
 
 
 def _hooks_of(chain: Chain | None) -> tuple[Hook, ...]:

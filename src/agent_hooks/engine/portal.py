@@ -51,8 +51,16 @@ def _started() -> BlockingPortal:
                     await portal.sleep_until_stopped()
 
             ready: Future[BlockingPortal] = Future()
+
+            def run() -> None:
+                try:
+                    anyio.run(serve, ready)
+                except BaseException as error:  # noqa: BLE001 - told to the caller, who waits
+                    if not ready.done():
+                        ready.set_exception(error)
+
             # One of anyio's own would keep the process from ending.
-            thread = Thread(target=anyio.run, args=(serve, ready), name="agent_hooks portal", daemon=True)
+            thread = Thread(target=run, name="agent_hooks portal", daemon=True)
             thread.start()
             _portal, _thread = ready.result(), thread.ident or 0
         return _portal

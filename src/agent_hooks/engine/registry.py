@@ -40,7 +40,7 @@ class HookRegistry:
         self.generation = 0
         self.background = Background(policy.max_background, self.count_tolerated)
         self.suspended: dict[str, Suspension] = {}
-        self.waiting_calls: dict[tuple[str, str, str], str] = {}  # id, name and arguments of a call: its token
+        self.waiting_calls: dict[tuple[str, ...], str] = {}  # place, id, name and arguments of a call: its token
         self.tolerated: dict[str, int] = {}
         self.notes: tuple[str, ...] = ()
         self.findings: list[ConfigFinding] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
-from agent_hooks.engine.inheriting import InheritingHooks
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.stack import HookStack
 from agent_hooks.errors import RunError
@@ -85,4 +84,4 @@ def inheriting(own: Interceptor, parent: Interceptor) -> Interceptor:
             )
     assert isinstance(own, Hooks)
     assert isinstance(parent, Hooks)
-    return InheritingHooks(own, parent)
+    return own.under(parent)
