@@ -24,7 +24,7 @@ from agent_hooks import (
     ToolCall,
 )
 from agent_hooks.engine import portal
-from agent_hooks.engine.guarded_run import GuardedRun, current_run
+from agent_hooks.engine.guarded_run import MAX_DEPTH, GuardedRun, current_run
 
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
 REQUEST = ModelRequest(model="m", messages=(Message(role="user", content="hello"),))
@@ -281,3 +281,97 @@ def test_a_sync_call_inside_of_an_async_hook_of_one_is_a_clear_error():
 
     portal.call_in_portal(outer)
     assert seen == ["raised"]
+
+
+# -- places and answers ------------------------------------------------------------------------------------------------
+
+
+def test_an_approval_in_one_conversation_does_not_open_another():
+    def gate(ctx: Any) -> HookOutcome:
+        return HookOutcome.ask("really?") if ctx.session_id == "a" else HookOutcome.deny("not in b")
+
+    manager = managed(("before_tool_use", gate))
+    made: list[str] = []
+    for session, answer in (("a", None), ("b", True)):
+        run = GuardedRun(manager.hooks(ask="host"), session_id=session)
+        use = asyncio.run(run.tool(LS, lambda call: made.append("ls"), answer=answer))
+    assert (made, use.reason) == ([], "not in b")
+
+
+def test_a_suspension_is_not_answered_by_a_person_who_was_asked_something_else():
+    manager = managed(("before_tool_use", lambda ctx: HookOutcome.suspend("a ticket of the CISO")))
+    run = GuardedRun(manager.hooks(ask="host"))
+    made: list[str] = []
+    for question, expected in (("may I?", []), ("a ticket of the CISO", ["ls"])):
+        manager.suspended.clear()  # as in another process
+        use = asyncio.run(run.tool(LS, lambda call: made.append("ls"), answer=True, question=question))
+        assert (made, bool(use.token)) == (expected, not expected)
+
+
+def test_parallel_calls_see_the_state_that_others_left():
+    def budget(state: Any) -> HookOutcome:
+        spent = state.metadata.get("calls", 0)
+        return (
+            HookOutcome.deny("spent")
+            if spent >= 2
+            else HookOutcome.update(state=state.with_metadata("calls", spent + 1))
+        )
+
+    run = GuardedRun(managed(("before_tool_use", budget)).hooks())
+
+    async def slow(call: ToolCall) -> None:
+        await asyncio.sleep(0)
+
+    async def all_at_once() -> list[Any]:
+        return await asyncio.gather(*(run.tool(LS.replace(id=f"c{n}"), slow) for n in range(5)))
+
+    uses = asyncio.run(all_at_once())
+    assert [use.was_blocked for use in uses] == [False, False, True, True, True]
+    assert run.state.metadata["calls"] == 2
+
+
+def test_a_run_inside_the_tool_of_a_single_call_is_under_its_hooks():
+    def gate(ctx: Any) -> HookOutcome | None:
+        return HookOutcome.deny(f"at depth {ctx.depth}") if ctx.depth else None
+
+    hooks, inner, reasons = managed(("before_tool_use", gate)).hooks(), managed().hooks(), []
+
+    async def start(call: ToolCall) -> None:
+        async def loop(turn: GuardedRun, prompt: str) -> str:
+            reasons.append((await turn.tool(LS, lambda call: "")).reason)
+            assert turn.fields["session_id"] == "s1"
+            return "done"
+
+        await inner.run_turn("Go.", loop)
+
+    asyncio.run(hooks.call_tool(LS, start, session_id="s1"))
+    assert reasons == ["at depth 1"]
+
+
+def test_agents_do_not_start_agents_without_end():
+    hooks = managed().hooks()
+    depths: list[int] = []
+
+    async def loop(turn: GuardedRun, prompt: str) -> str:
+        depths.append(turn.depth)
+        use = await turn.tool(LS, lambda call: hooks.run_turn("Go.", loop))
+        return str(use.error and use.error.message)
+
+    asyncio.run(hooks.run_turn("Go.", loop))
+    assert depths == list(range(MAX_DEPTH + 1))
+
+
+def test_an_error_of_the_model_is_told_once():
+    told: list[str] = []
+    manager = managed(("on_error", lambda error: told.append(str(error))))
+
+    def model(request: ModelRequest) -> str:
+        raise ConnectionError("no line")
+
+    async def loop(turn: GuardedRun, prompt: str) -> str:
+        await turn.model(REQUEST, model)
+        return "never"
+
+    with pytest.raises(ConnectionError):
+        asyncio.run(manager.hooks().run_turn("Go.", loop))
+    assert told == ["no line"]

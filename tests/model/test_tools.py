@@ -64,6 +64,14 @@ def test_a_command_is_found_in_several_and_in_arguments_alone(args, command):
     assert ToolCall("exec", args, kind="shell").command == command
 
 
+def test_arguments_in_one_object_are_read_as_if_they_were_the_call_s_own():
+    args = {"request": {"command": "ls", "path": "a.txt", "content": "text", "url": "https://example.com"}}
+    assert ToolCall("run", args, kind="shell").command == "ls"
+    assert ToolCall("save", args, kind="write").paths == ("a.txt",)
+    assert ToolCall("save", args, kind="write").content == "text"
+    assert ToolCall("get", args, kind="fetch").url == "https://example.com"
+
+
 def test_only_shell_calls_have_a_command():
     assert ToolCall("read", {"command": "ls"}, kind="read").command == ""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_names import HOST_TOOLS
-from agent_hooks.model.tools import COMMAND_KEYS, KIND_OF_NAME, KINDS, PATH_KEYS, WORKDIR_KEYS, role_of
+from agent_hooks.model.tools import COMMAND_KEYS, KIND_OF_NAME, KINDS, PATH_KEYS, WORKDIR_KEYS, is_patching, role_of
 
 from .signatures import parameters_of
 
@@ -35,7 +35,12 @@ _MAYBE_PATHS = frozenset(("source", "destination", "src", "dst"))
 _NO_PATHS = frozenset((*WORKDIR_KEYS, "work_dir", "working_dir")) - {"directory", "dir_path"}
 
 # -- words in the names of tools ---------------------------------------------------------------------------------------
-_RUNNING = frozenset("run execute executor execution exec eval repl interpreter sandbox kernel jupyter".split())
+_RUNNING = frozenset(
+    """
+    run runner runcmd execute executor execution exec eval repl interpreter sandbox kernel jupyter sh cmd cli ssh system
+    subprocess popen pwsh fish node nodejs ruby perl php awk docker kubectl git psql cron batch lambda
+    """.split()
+)
 _LANGUAGES = frozenset("python ipython javascript repl interpreter jupyter bash shell zsh powershell terminal".split())
 _LOOKING = frozenset("review lint format explain describe docs documentation search find check validate".split())
 _KEEPING = frozenset("save store create add write get list share post".split())
@@ -90,10 +95,12 @@ def kind_of(
     """
     if name in kinds:
         return check_kinds({name: kinds[name]})[name]
-    if known := tools.get(name) or KIND_OF_NAME.get(name):
+    if known := tools.get(name):
         return known
     parameters = parameters_of(schema, function)
     keys = None if parameters is None else frozenset(parameters.texts)
+    if (known := KIND_OF_NAME.get(name)) and (keys is None or is_patching(name) or _fits(known, keys)):
+        return known
     of_hosts = {tools[name] for tools in HOST_TOOLS.values() if name in tools}
     # A name that means different kinds to different hosts says nothing.
     of_host = of_hosts.pop() if len(of_hosts) == 1 else ""
@@ -113,7 +120,9 @@ def _words(name: str) -> frozenset[str]:
 
 def _fits(kind: str, keys: frozenset[str]) -> bool:
     is_needed = not _NEEDED.get(kind, frozenset()).isdisjoint(keys)
-    return kind == "subagent" or is_needed or (kind in _FILES and any(map(_is_path, keys)))
+    if kind == "subagent":
+        return not _is_made_of(keys, _COMMANDS, _BESIDE_COMMANDS)
+    return is_needed or (kind in _FILES and any(map(_is_path, keys)))
 
 
 def _is_path(key: str) -> bool:

@@ -34,12 +34,13 @@ def parameters_of(schema: Mapping[str, Any] | None, function: Callable[..., Any]
 
 def _by_schema(schema: Mapping[str, Any]) -> Parameters:
     properties: dict[str, Any] = schema["properties"]
+    is_closed = not schema.get("additionalProperties") and schema.keys().isdisjoint((*_PARTS, "patternProperties"))
     if len(properties) == 1:  # all arguments in one object
         wrapped = _resolved(next(iter(properties.values())), schema)
         if isinstance(wrapped, dict) and isinstance(wrapped.get("properties"), dict):
             properties, wrapper = wrapped["properties"], wrapped
-            return _named(properties, schema, are_all=not wrapper.get("additionalProperties"))
-    return _named(properties, schema, are_all=not schema.get("additionalProperties"))
+            return _named(properties, schema, are_all=is_closed and not wrapper.get("additionalProperties"))
+    return _named(properties, schema, are_all=is_closed)
 
 
 def _named(properties: Mapping[str, Any], root: Mapping[str, Any], *, are_all: bool) -> Parameters:

@@ -132,8 +132,18 @@ def _text(value: Any) -> str:
     return ""
 
 
+def opened(args: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a tool that takes all of them in one object; else ``args``."""
+    if len(args) == 1:
+        (value,) = args.values()
+        if isinstance(value, dict):
+            return value
+    return args
+
+
 def command_in(args: Mapping[str, Any]) -> str:
     """Return the command lines among the arguments, each with the arguments beside it."""
+    args = opened(args)
     if _FURTHER_COMMAND_KEYS.isdisjoint(args):
         return texts_in(args, COMMAND_KEYS)
     given = next((value for key in ARGUMENT_KEYS if (value := args.get(key))), "")
@@ -155,6 +165,7 @@ def content_in(args: Mapping[str, Any], kind: str) -> str:
 
     ``code`` and ``diff`` are the new text of an edit; other kinds of tools run code.
     """
+    args = opened(args)
     keys = (*CONTENT_KEYS, "code", "diff") if kind == "edit" else CONTENT_KEYS
     return "\n".join(text for part in (args, *_changes(args)) if (text := texts_in(part, keys)))
 
@@ -198,6 +209,7 @@ def paths_in(name: str, args: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the paths under ``PATH_KEYS``, with ``file:`` addresses, items of lists, those of several changes in one
     call, and globs of searches.
     """
+    args = opened(args)
     if FILE_KEYS.isdisjoint(args):
         return ()
     globs = ("glob", "include", "pattern") if "glob" in name.lower() else ("glob", "include")
@@ -285,6 +297,7 @@ def _is_address(text: str) -> bool:
 
 def addresses_in(args: Mapping[str, Any], kind: str = "") -> list[str]:
     """Return the addresses under ``ADDRESS_KEYS``; if there are none, those in the ``prompt`` of a fetch."""
+    args = opened(args)
     found = [address for key in ADDRESS_KEYS if key in args for address in _paths(args[key])]
     if found or kind != "fetch" or not isinstance(prompt := args.get("prompt"), str):
         return found
