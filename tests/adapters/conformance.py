@@ -91,6 +91,10 @@ class Conformance:
             print(f"The run raised {ran.error!r}")
         return ran
 
+    def named(self, tool: str) -> str:
+        """Return the name that the framework has for a tool."""
+        return str(getattr(self.host, "named", str)(tool))
+
     # -- tool calls --------------------------------------------------------------------------------------------------
 
     def test_an_unguarded_agent_runs_its_tools(self):
@@ -215,7 +219,7 @@ class Conformance:
             return "did it"
 
         script = [Call("perform", {"target": "x"}), Call("perform", {"target": "y"}), "done"]
-        with pytest.warns(AdapterWarning, match="kind of the tool 'perform' is unknown") as warned:
+        with pytest.warns(AdapterWarning, match=f"kind of the tool '{self.named('perform')}' is unknown") as warned:
             self.run(script, perform, manager=managed(hook))
         assert len([each for each in warned if each.category is AdapterWarning]) == 1
 
@@ -240,7 +244,7 @@ class Conformance:
         assert shell.commands == ["rm -rf build"]
         assert "ran rm" in then.seen[-1]
         assert then.output == "done"
-        assert counted == ["shell"]
+        assert counted == [self.named("shell")]
 
     def test_a_question_is_put_and_rejected(self, tmp_path: Path):
         shell, then, _ = self.asked(on("before_tool_use", asks_rm), False, tmp_path)
@@ -492,13 +496,13 @@ class Conformance:
 
         def gate(ctx: Any) -> HookOutcome | None:
             depths.append((ctx.tool_name, ctx.depth))
-            return denies_rm(ctx) if ctx.tool_name == "shell" else None
+            return denies_rm(ctx) if ctx.tool_name == self.named("shell") else None
 
         manager = managed(on("before_tool_use", gate))
         ran = self.run([Call("helper", {"task": "tidy"}), "done"], manager=manager, child=self.child(shell))
         assert shell.commands == []
         assert ran.output == "done"
-        assert depths == [("helper", 0), ("shell", 1)]
+        assert depths == [(self.named("helper"), 0), (self.named("shell"), 1)]
 
     def test_a_child_is_denied(self):
         shell = Shell()

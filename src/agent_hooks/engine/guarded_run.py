@@ -135,7 +135,8 @@ class GuardedRun:
         """
         if self.parent is not None:
             self._task = prompt
-            self._task = prompt = await self.parent.before_subagent(self.fields.get("agent_name", ""), prompt)
+            name = self.fields.get("agent_name", "")
+            self._task = prompt = await self.parent.before_subagent(name, prompt, sync=self.sync)
         elif prompt is not None:
             outcome = await self._refusable(HookEvent.USER_INPUT, prompt=prompt)
             prompt = outcome._fields.get("prompt", prompt)
@@ -271,19 +272,23 @@ class GuardedRun:
         await self._finish(None)
         return False
 
-    async def before_subagent(self, name: str, task: Any) -> Any:
-        """Return the task for an agent that a tool starts, as changed by hooks. Raises ``SubagentDeniedError``."""
+    async def before_subagent(self, name: str, task: Any, *, sync: bool = False) -> Any:
+        """Return the task for an agent that a tool starts, as changed by hooks. ``sync``: that agent's loop cannot wait.
+        Raises ``SubagentDeniedError``.
+        """
         if self.depth >= MAX_DEPTH:
             raise SubagentDeniedError(f"Denied: agents start agents at most {MAX_DEPTH} deep.")
-        outcome = await self._dispatch(HookEvent.BEFORE_SUBAGENT, name=name, task=task, max_depth=MAX_DEPTH)
+        about = {"name": name, "task": task, "max_depth": MAX_DEPTH}
+        outcome = await self._dispatch(HookEvent.BEFORE_SUBAGENT, sync=sync, **about)
         if outcome.blocks or outcome.decision in WAITING:
             reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
             raise SubagentDeniedError(f"Denied: {reason}")
         return outcome._fields.get("task", task)
 
-    async def after_subagent(self, *, result: Any, **about: Any) -> Any:
+    async def after_subagent(self, *, result: Any, sync: bool = False, **about: Any) -> Any:
         """Return the result of such an agent as changed by hooks. Raises ``SubagentDeniedError``."""
-        outcome = await self._dispatch(HookEvent.AFTER_SUBAGENT, result=result, max_depth=MAX_DEPTH, **about)
+        about |= {"result": result, "max_depth": MAX_DEPTH}
+        outcome = await self._dispatch(HookEvent.AFTER_SUBAGENT, sync=sync, **about)
         if outcome.decision is Decision.DENY:
             raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
         return outcome._fields.get("result", result)
@@ -315,10 +320,10 @@ class GuardedRun:
     def _place(self) -> dict[str, Any]:
         return {**self.fields, "state": self.state, "step_index": self.state.step_count}
 
-    async def _dispatch(self, event: HookEvent, **about: Any) -> HookOutcome:
+    async def _dispatch(self, event: HookEvent, *, sync: bool | None = None, **about: Any) -> HookOutcome:
         if not self.hooks.listens(event):
             return PROCEED
-        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync, keeper=self)
+        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync if sync is None else sync, keeper=self)
         outcome = await loop.ask(event, **about)
         if outcome is not PROCEED and outcome.decision not in WAITING:
             loop.take(outcome)
@@ -349,8 +354,9 @@ class GuardedRun:
             await self._dispatch(HookEvent.AFTER_TURN)
         else:
             error = state.errors[-1] if state.errors else None
-            about = {"name": self.fields.get("agent_name", ""), "task": self._task, "status": status, "error": error}
-            output = await self.parent.after_subagent(result=output, **about)
+            about: dict[str, Any] = {"name": self.fields.get("agent_name", ""), "task": self._task}
+            about |= {"status": status, "error": error}
+            output = await self.parent.after_subagent(result=output, sync=self.sync, **about)
         if self.sync:
             self.hooks.join_sync()
         else:
