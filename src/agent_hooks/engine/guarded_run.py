@@ -273,7 +273,7 @@ class GuardedRun:
         return False
 
     async def before_subagent(self, name: str, task: Any, *, sync: bool = False) -> Any:
-        """Return the task for an agent that a tool starts, as changed by hooks. ``sync``: that agent's loop cannot wait.
+        """Return the task for an agent that a tool starts, as changed by hooks. ``sync``: its loop cannot wait.
         Raises ``SubagentDeniedError``.
         """
         if self.depth >= MAX_DEPTH:
