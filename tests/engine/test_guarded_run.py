@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from typing import Any
 
@@ -281,3 +282,22 @@ def test_a_sync_call_inside_of_an_async_hook_of_one_is_a_clear_error():
 
     portal.call_in_portal(outer)
     assert seen == ["raised"]
+
+
+def test_no_signal_of_parallel_calls_in_threads_is_lost():
+    run = GuardedRun(managed().hooks(), sync=True)
+    signals = [StopSignal(reason=StopReason.COMPLETED, message=str(number)) for number in range(400)]
+    threads = [
+        threading.Thread(target=lambda some: [run._take(None, (each,)) for each in some], args=(signals[start::4],))
+        for start in range(4)
+    ]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(run.state.stop_signals) == len(signals)

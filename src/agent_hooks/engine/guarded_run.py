@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from contextvars import ContextVar
+from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks.errors import PromptRefusedError, RunStoppedError, SubagentDeniedError
@@ -92,6 +93,7 @@ class GuardedRun:
         self._step: Step | None = None
         self._executions: list[ToolUse] = []  # of the step
         self._task: Any = None
+        self._taking = Lock()  # sync loops may make parallel calls in threads
 
     @property
     def stop_signal(self) -> StopSignal | None:
@@ -337,10 +339,11 @@ class GuardedRun:
         return False
 
     def _take(self, state: AgentState | None, signals: tuple[StopSignal, ...]) -> None:
-        if state is not None:
-            self.state = guarded(self.state, state)
-        if new := [signal for signal in signals if signal not in self.state.stop_signals]:
-            self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
+        with self._taking:
+            if state is not None:
+                self.state = guarded(self.state, state)
+            if new := [signal for signal in signals if signal not in self.state.stop_signals]:
+                self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
 
     def _check_stopped(self) -> None:
         if (signal := self.stop_signal) is not None:
