@@ -25,6 +25,7 @@ from agent_hooks import (
     ToolCall,
 )
 from agent_hooks.engine import portal
+from agent_hooks.engine.calling import drive
 from agent_hooks.engine.guarded_run import CURRENT_RUN, GuardedRun
 
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
@@ -301,3 +302,22 @@ def test_no_signal_of_parallel_calls_in_threads_is_lost():
     finally:
         sys.setswitchinterval(interval)
     assert len(run.state.stop_signals) == len(signals)
+
+
+@both
+def test_a_child_asks_async_hooks_of_a_parent_of_the_other_sort(sync: bool):
+    heard: list[str] = []
+
+    async def hook(ctx: Any) -> None:
+        await asyncio.sleep(0)
+        heard.append(str(ctx.event))
+
+    hooks = managed(("before_subagent", hook), ("after_subagent", hook)).hooks()
+    child = GuardedRun(hooks, parent=GuardedRun(hooks, sync=not sync), sync=sync)
+
+    async def run() -> None:
+        await child.start("tidy")
+        await child.end("tidied")
+
+    drive(run()) if sync else asyncio.run(run())
+    assert heard == ["before_subagent", "after_subagent"]

@@ -260,10 +260,10 @@ class GuardedRun:
     def _place(self) -> dict[str, Any]:
         return {**self.fields, "state": self.state, "step_index": self.state.step_count}
 
-    async def _dispatch(self, event: HookEvent, **about: Any) -> HookOutcome:
+    async def _dispatch(self, event: HookEvent, *, sync: bool | None = None, **about: Any) -> HookOutcome:
         if not self.hooks.listens(event):
             return PROCEED
-        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync)
+        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync if sync is None else sync)
         outcome = await loop.ask(event, **about)
         if outcome is not PROCEED and outcome.decision not in WAITING:
             loop.take(outcome)
@@ -286,7 +286,7 @@ class GuardedRun:
     async def _before_subagent(self, parent: GuardedRun, task: Any) -> Any:
         self._task = task
         about = {"name": self.fields.get("agent_name", ""), "task": task}
-        outcome = await parent._dispatch(HookEvent.BEFORE_SUBAGENT, **about)
+        outcome = await parent._dispatch(HookEvent.BEFORE_SUBAGENT, sync=self.sync, **about)
         if outcome.blocks or outcome.decision in WAITING:
             reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
             raise SubagentDeniedError(f"Denied: {reason}")
@@ -305,7 +305,7 @@ class GuardedRun:
         else:
             error = state.errors[-1] if state.errors else None
             about = {"name": self.fields.get("agent_name", ""), "task": self._task, "status": status, "error": error}
-            outcome = await self.parent._dispatch(HookEvent.AFTER_SUBAGENT, result=output, **about)
+            outcome = await self.parent._dispatch(HookEvent.AFTER_SUBAGENT, sync=self.sync, result=output, **about)
             if outcome.decision is Decision.DENY:
                 raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
             output = outcome._fields.get("result", output)
