@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from typing import Any
 
@@ -24,6 +25,7 @@ from agent_hooks import (
     ToolCall,
 )
 from agent_hooks.engine import portal
+from agent_hooks.engine.calling import drive
 from agent_hooks.engine.guarded_run import MAX_DEPTH, GuardedRun, current_run
 
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
@@ -375,3 +377,41 @@ def test_an_error_of_the_model_is_told_once():
     with pytest.raises(ConnectionError):
         asyncio.run(manager.hooks().run_turn("Go.", loop))
     assert told == ["no line"]
+
+
+def test_no_signal_of_parallel_calls_in_threads_is_lost():
+    run = GuardedRun(managed().hooks(), sync=True)
+    signals = [StopSignal(reason=StopReason.COMPLETED, message=str(number)) for number in range(400)]
+    threads = [
+        threading.Thread(target=lambda some: [run.take(None, (each,)) for each in some], args=(signals[start::4],))
+        for start in range(4)
+    ]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(run.state.stop_signals) == len(signals)
+
+
+@both
+def test_a_child_asks_async_hooks_of_a_parent_of_the_other_sort(sync: bool):
+    heard: list[str] = []
+
+    async def hook(ctx: Any) -> None:
+        await asyncio.sleep(0)
+        heard.append(str(ctx.event))
+
+    hooks = managed(("before_subagent", hook), ("after_subagent", hook)).hooks()
+    child = GuardedRun(hooks, parent=GuardedRun(hooks, sync=not sync), sync=sync)
+
+    async def run() -> None:
+        await child.start("tidy")
+        await child.end("tidied")
+
+    drive(run()) if sync else asyncio.run(run())
+    assert heard == ["before_subagent", "after_subagent"]
