@@ -19,10 +19,8 @@ def test_every_event_is_listed_with_its_facts(command):
 def test_people_read_every_name_and_alias(command):
     text = command("events").stdout
     for event in HookEvent.all():
-        assert any(line.startswith(f"{event!s} ") for line in text.splitlines())
-        for alias in event.aliases:
-            assert alias[:18] in text
-    assert all(len(line) <= 100 for line in text.splitlines())
+        (row,) = (line.split("\t") for line in text.splitlines() if line.startswith(f"{event!s}\t"))
+        assert row[-1] == ", ".join(event.aliases)
 
 
 def test_an_event_that_a_plugin_adds_is_listed_too(command):

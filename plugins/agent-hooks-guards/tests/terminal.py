@@ -8,6 +8,7 @@ import re
 import select
 import subprocess
 import sys
+import termios
 from time import monotonic
 
 from agent_hooks.system.by_hand import AGENTS
@@ -16,8 +17,9 @@ PROGRAM = "import sys\nfrom agent_hooks_core import main\nsys.exit(main())\n"
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a person's shell has: whoever runs the tests may be a coding agent."""
-    return {name: value for name, value in os.environ.items() if name not in AGENTS} | {"TERM": "xterm", **more}
+    """What a person's shell has: whoever runs the tests may be a coding agent, or know another width."""
+    kept = {name: value for name, value in os.environ.items() if name not in (*AGENTS, "COLUMNS")}
+    return kept | {"TERM": "xterm", **more}
 
 
 def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
@@ -28,9 +30,10 @@ def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def typed(answer: str, *arguments: str, question: str = "[y/N]: ", **more: str) -> tuple[int, str]:
+def typed(answer: str, *arguments: str, question: str = "[y/N]: ", columns: int = 80, **more: str) -> tuple[int, str]:
     """Run the command in a terminal, type ``answer`` when it asks, and return its exit code and what was shown."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, columns))
     command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
     process = subprocess.Popen(
         command, env=environment(**more), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True

@@ -20,7 +20,7 @@ from agent_hooks.wire import get_host
 from agent_hooks.wire.tables import tool_call
 
 from .extensions import explanations
-from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_elsewhere, shortened
+from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_elsewhere, shortened, shown_path
 from .watcher import Watcher, new_subject
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _print(facts: dict[str, Any], conclusion: str, subject: str | None) -> None:
         if one["walk"] > walk:
             walk = one["walk"]
             line(f"walk {walk}: the {subject} was changed, so the hooks are asked about what it is now", "dim")
-        where = f", {one['origin']}" if one["origin"] and one["origin"] not in one["hook"] else ""
+        where = f", {shown_path(one['origin'])}" if one["origin"] and one["origin"] not in one["hook"] else ""
         text = f"  {one['hook']}: {_verdict(one)}  ({one['milliseconds']:.2f} ms{where})"
         line(text, DECISION_STYLES.get(one["decision"], ""))
     for hook in facts["not_asked"]:
@@ -176,7 +176,7 @@ def _conclusion(ctx: HookContext, outcome: HookOutcome, *, goes_ahead: bool) -> 
     if outcome.decision is Decision.ASK:
         verb = "waits for an answer: ask"
     is_named = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
-    where = "" if is_named else f" ({outcome.origin})"
+    where = "" if is_named else f" ({shown_path(outcome.origin)})"
     by = f" by {outcome.hook}{where}" if outcome.hook else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     new = new_subject(outcome, ctx)

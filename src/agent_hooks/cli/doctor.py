@@ -26,7 +26,7 @@ from .extensions import plugin_findings
 from .isolated import ending_of
 from .listings import settings_of
 from .resident import STATUS, ask_for
-from .terminal import apart, line_printer, print_json, prints_elsewhere
+from .terminal import apart, line_printer, print_json, prints_elsewhere, shown_path
 from .wiring.host_reports import are_fine, print_reports, reports
 
 TYPE_CHECKING = False
@@ -303,15 +303,15 @@ def _print(
 ) -> None:
     line = line_printer()
     for source in loader.projects:
-        line(f"{source.project.root}: {_STATUS_TEXTS[source.standing.status]}")
+        line(f"{shown_path(source.project.root)}: {_STATUS_TEXTS[source.standing.status]}")
     line(f"{active} hook{'' if active == 1 else 's'} active.")
     if resident := _resident():
         line(f"A resident process answers the events: {resident}.")
     for name, origins in settings.items():
-        line(f"The plugin {name} has settings from {', '.join(origins)}.")
+        line(f"The plugin {name} has settings from {', '.join(map(shown_path, origins))}.")
     for finding in findings:
         is_ignored = _is_ignored(finding, loader)
-        where = f"{finding.path}:{finding.line}" if finding.line else finding.path
+        where = shown_path(f"{finding.path}:{finding.line}" if finding.line else finding.path)
         line("")
         line(f"{finding.kind}{' (ignored)' if is_ignored else ''}  {where}", "dim" if is_ignored else "bold yellow")
         line(f"  {finding.message}")

@@ -16,7 +16,7 @@ from agent_hooks.sources.plugin_settings import plugin_tables
 from agent_hooks.system.visible import visible
 from agent_hooks_repair import foreign_distributions, warning_about
 
-from .terminal import apart, line_printer, print_json, print_table, prints_elsewhere
+from .terminal import apart, line_printer, print_json, print_records, prints_elsewhere, shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     from agent_hooks.engine.plugin_info import HookInfo, PluginInfo
 
-# In a pipe or a file, each row of a table stays on one line.
-_UNLIMITED = 10_000
 _STYLES = {"active": "bold green", "broken": "bold red"}
 
 
@@ -71,7 +69,6 @@ def _facts(described: object, names: str) -> dict[str, Any]:
 
 def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str], loader: HookConfigLoader) -> None:
     line = line_printer()
-    here = os.path.join(os.getcwd(), "")
     for warning in warnings:
         line(f"Warning: {warning}", "yellow")
     if not plugins:
@@ -86,15 +83,14 @@ def _print(plugins: list[PluginInfo], hooks: list[HookInfo], warnings: list[str]
                 line(f"  What it would have refused is refused. {remedy_for(plugin)}")
             continue
         for settings in settings_of(plugin.name, os.getcwd()):
-            line(f"  settings from {settings}")
+            line(f"  settings from {shown_path(settings)}")
         rows = []
         for hook in (hook for hook in hooks if hook.plugin == plugin.name):
             marks = "".join(f", {name}" for name in ("required", "shadow") if getattr(hook, name))
             mode = ("wrapper" if hook.wrapper else hook.mode) + marks
-            origin = hook.origin.removeprefix(here)
-            rows.append((hook.event, str(hook.priority), mode, hook.match, hook.name, origin))
+            rows.append((hook.event, str(hook.priority), mode, hook.match, hook.name, shown_path(hook.origin)))
         if rows:
-            print_table(("event", "priority", "mode", "match", "hook", "where"), rows, indent=2, width=_UNLIMITED)
+            print_records(("event", "priority", "mode", "match", "hook", "where"), rows, indent=2)
 
 
 def show_events(*, as_json: bool) -> None:
@@ -109,8 +105,10 @@ def show_events(*, as_json: bool) -> None:
     for event in HookEvent.all():
         decisions = "only observes" if event.observe_only else ", ".join(sorted(event.decisions)) or "none"
         rows.append((event, event.subject or "-", decisions, event.closed_means, ", ".join(event.aliases)))
-    print_table(("event", "subject", "decisions", "closed means", "also called"), rows)
-    print("\nclosed means: the effect of a gate that fails on this event. Decisions come besides `proceed`.")
+    print_records(("event", "subject", "decisions", "closed means", "also called"), rows)
+    line = line_printer()
+    line("")
+    line("closed means: the effect of a gate that fails on this event. Decisions come besides `proceed`.")
 
 
 def show_schema() -> None:

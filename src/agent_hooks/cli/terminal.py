@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 import tempfile
+from itertools import accumulate, chain, repeat
 
 from agent_hooks.system.visible import visible
 
@@ -18,6 +20,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 100
+# The least width of a column whose texts go on below.
+_LEAST_WIDTH = 40
+# A word with the blanks before it. A command to type, at the end of a line or in backquotes, is one.
+_WORD = re.compile(r" *(?:(?:(?<=: )|^)agent-hooks .*|`[^`]{1,50}`[^ ]*|[^ ]+)")
 # The style of each decision; ``failed`` is a hook's failure.
 DECISION_STYLES = {
     **dict.fromkeys(("deny", "stop", "failed"), "bold red"),
@@ -32,14 +38,24 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 3] + "..."
 
 
-def console(width: int = 0) -> Console:
-    """Return the console of stdout, without markup; plain text of ``width`` (default 100) outside a terminal."""
+def shown_path(path: str) -> str:
+    """Return ``path`` for a terminal: from a folder of imports, the current folder or ``~``; elsewhere as it is."""
+    roots = {folder: os.path.basename(folder) for folder in sys.path}
+    roots |= {os.getcwd(): "", os.path.expanduser("~"): "~"}
+    for root in sorted(roots, key=len, reverse=True) if sys.stdout.isatty() else ():
+        if path.startswith(before := os.path.join(root, "")):
+            return os.path.join(roots[root], path.removeprefix(before))
+    return path
+
+
+def console() -> Console:
+    """Return the console of stdout, without markup; plain text of 100 columns outside a terminal."""
     from rich.console import Console
 
     is_terminal = sys.stdout.isatty()
     return Console(
         force_terminal=is_terminal,
-        width=None if is_terminal else width or WIDTH,
+        width=None if is_terminal else WIDTH,
         markup=False,
         emoji=False,
         highlight=False,
@@ -49,30 +65,63 @@ def console(width: int = 0) -> Console:
 
 
 def line_printer() -> Callable[..., None]:
-    """Return a function that prints one line of untrusted text in a style, never wrapped."""
+    """Return a function that prints one line of untrusted text in a style.
+
+    A line that is too long for a terminal goes on below, at ``hang``, and its words stay whole.
+    """
+    from rich.cells import cell_len
     from rich.text import Text
 
     out = console()
 
-    def print_line(text: str, style: str = "") -> None:
-        out.print(Text(visible(text), style), soft_wrap=True)
+    def print_line(text: str, style: str = "", *, hang: int = 0) -> None:
+        text = visible(text)
+        start = hang or len(text) - len(text.lstrip(" "))
+        lines = [text[:start]]
+        for word in _WORD.findall(text[start:]):
+            if out.is_terminal and lines[-1].strip() and cell_len(lines[-1] + word) > out.width:
+                lines.append(" " * (start if hang else start + 2) + word.lstrip())
+            else:
+                lines[-1] += word
+        for line in lines:
+            out.print(Text(line.rstrip(), style), soft_wrap=True)
 
     return print_line
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0, width: int = WIDTH) -> None:
-    """Print a table of untrusted texts; ``width`` is for an output that is no terminal."""
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
+def print_records(
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, indent: int = 0, styles: Iterable[str] = ()
+) -> None:
+    """Print records of untrusted texts; a row of one text is a heading, and columns without names have none.
 
-    table = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    table.columns[0].no_wrap = True
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    console(width).print(Padding(table, (0, 0, 0, indent), expand=False))
+    A terminal gets a table. The columns that are too wide for it stand below the others, each with its name. Elsewhere,
+    each record is a line with tabs between its texts.
+    """
+    rows = [*([columns] if any(columns) else []), *([visible(cell) for cell in row] for row in rows)]
+    if not sys.stdout.isatty():
+        sys.stdout.writelines("\t".join(row) + "\n" for row in rows)
+        return
+    from rich.cells import cell_len, set_cell_size
+
+    line, records = line_printer(), [row for row in rows if len(row) > 1]
+    widths = [max(map(cell_len, column)) for column in zip(*records, strict=True)]
+    # The last column may go on below itself, where that is no narrow column and breaks no word.
+    words = (cell_len(word) for row in records for word in row[-1].split())
+    widths[-1:] = [min(width, max((_LEAST_WIDTH, *words))) for width in widths[-1:]]
+    ends = accumulate((width + 2 for width in widths), initial=indent)
+    fit = sum(end - 2 <= console().width for end in ends) - 1 or 1
+    if any(columns):
+        rows[0] = columns[:fit]
+    for row, style in zip(rows, chain(["dim"] * any(columns), styles, repeat("")), strict=False):
+        if len(row) == 1:
+            line(row[0], style)
+            continue
+        cells = map(set_cell_size, row[: fit - 1], (width + 2 for width in widths))
+        head = " " * indent + "".join(cells)
+        line(head + row[fit - 1], style, hang=len(head))
+        for name, cell in zip(columns[fit:], row[fit:], strict=False):
+            if cell:
+                line(f"{' ' * (indent + 4)}{name and f'{name}: '}{cell}", style)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

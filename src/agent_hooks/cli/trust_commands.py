@@ -14,7 +14,7 @@ from agent_hooks.system.by_hand import refuse_agents
 from agent_hooks.trust.project_files import project_root
 from agent_hooks.trust.trust_store import TrustStore, how_to_trust
 
-from .terminal import console, line_printer, print_json
+from .terminal import console, line_printer, print_json, shown_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def end_trust(path: str) -> int:
 
 def _show(facts: dict[str, Any], *, is_short: bool) -> None:
     line = line_printer()
-    line(facts["root"], "bold")
+    line(shown_path(facts["root"]), "bold")
     line(f"  {_STATUS_TEXTS[facts['status']]}", "green" if facts["status"] == "trusted" else "yellow")
     for change in facts["changes"]:
         line(f"  {change}", "yellow")

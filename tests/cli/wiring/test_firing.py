@@ -74,9 +74,9 @@ def test_the_report_is_one_fact_in_a_line(wired):
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0] == f"Claude Code: {wired.home}/.claude/settings.json"
-    for start in ("wired      PreToolUse", "timeout    120 s there, 119 s here", "matcher    none", "trust ", "files "):
-        assert sum(line.startswith(f"  {start}") for line in lines) == 1, start
-    assert "  PreToolUse harmless        would run exit 0" in lines
+    for start in ("wired\tPreToolUse", "timeout\t120 s there, 119 s here", "matcher\tnone", "trust\t", "files\t"):
+        assert sum(line.startswith(start) for line in lines) == 1, start
+    assert "PreToolUse\tharmless\twould run\t0\t" in lines
     assert "Nothing is wrong." in lines
 
 

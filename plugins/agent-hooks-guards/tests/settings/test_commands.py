@@ -46,12 +46,22 @@ def test_all_rules_are_listed_by_family():
     for family in own_families():
         assert f"{family.title} ({family.family})\n" in done.stdout
         for rule in family.rules:
-            assert f"  {rule.id} " in done.stdout
+            assert f"\n{rule.id}\t{rule.severity}\t" in done.stdout
     for row in guard_rows():
         assert f"{row.title} ({row.family})\n" in done.stdout
-        assert f"  {row.id} " in done.stdout
+        assert f"\n{row.id}\t{row.severity}\t" in done.stdout
     count = sum(len(family.rules) for family in own_families()) + len(list(guard_rows()))
     assert f"{count} rules." in done.stdout
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_in_a_terminal_no_word_of_a_rule_is_broken(columns):
+    code, shown = typed("", "rules", "--family", "exfiltration", columns=columns)
+    assert code == 0
+    assert max(map(len, shown.splitlines())) <= columns
+    assert shown.split() == run("rules", "--family", "exfiltration").stdout.split()
+    # A reason has 40 columns or more: it stands below where there are fewer beside the id.
+    assert ("\n  exfiltration-secret           high\n" in shown) == (columns < 80)
 
 
 def test_rules_are_filtered():
@@ -103,7 +113,7 @@ def test_the_rules_of_the_project_and_of_the_user_are_listed_too(tmp_path, setti
     monkeypatch.chdir(project(tmp_path / "p", OWN_RULE))
     settings.parent.mkdir(exist_ok=True)
     settings.write_text(OWN_RULE.replace("tool.agent_hooks.", "").replace("no-deploy", "my-own"))
-    assert "Rules of the project (project)\n  no-deploy " in run("rules", "--search", "fridays").stdout
+    assert "Rules of the project (project)\nno-deploy\tmedium\t" in run("rules", "--search", "fridays").stdout
     (rule,) = json.loads(run("rules", "my-own", "--json").stdout)
     assert (rule["family"], rule["decisions"]) == ("user", {"relaxed": "nothing", "standard": "ask", "strict": "ask"})
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from shutil import get_terminal_size
-from textwrap import wrap
-
-from agent_hooks.cli.terminal import line_printer, shortened
+from agent_hooks.cli.terminal import line_printer, print_records, shown_path
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.trust.project_files import project_root
 
@@ -21,8 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
-
-_LABEL, _WIDTH = 11, 80
+_STYLES = {"wrong": "bold red", "beware": "yellow", "remedy": ""}
 
 
 def reports(directory: str, hosts: Sequence[str], *, fire: bool, can_load: bool) -> list[dict[str, Any]]:
@@ -59,42 +54,28 @@ def are_fine(found: Sequence[dict[str, Any]]) -> bool:
 
 
 def print_reports(found: Sequence[dict[str, Any]]) -> None:
-    """Print the facts, one in a line; in a terminal, long ones in several."""
+    """Print the facts, the verdicts on events, and all that is wrong."""
     line = line_printer()
-    width = min(get_terminal_size().columns, _WIDTH) if sys.stdout.isatty() else 0
-
-    def show(label: str, text: str, style: str = "") -> None:
-        head, indent = f"  {label:<{_LABEL}}", " " * (_LABEL + 2)
-        parts = wrap(text, max(20, width - len(indent)), break_long_words=False) if width else [text]
-        for number, part in enumerate(parts):
-            line((indent if number else head) + part, style)
-
     for each in found:
-        line(f"{each['title']}: {each['path']}", "bold")
-        for label, text in _facts(each):
-            show(label, text)
-        trials = each.get("fired", ())
-        longest = max((len(trial["event"]) for trial in trials), default=0)
-        for trial in trials:
-            line(_row(trial, longest, width), "green" if trial["is_right"] else "bold red")
-        if any(trial["fault"] == HANG for trial in trials):
-            show("", "Simulated in a temporary project; hang: with a lower --timeout.", "dim")
-        for problem in each["problems"]:
-            show("wrong", problem, "bold red")
-        for caution in each["cautions"]:
-            show("beware", caution, "yellow")
-        if each.get("remedy"):
-            show("remedy", each["remedy"])
+        line(f"{each['title']}: {shown_path(each['path'])}", "bold")
+        print_records(("", ""), _facts(each), indent=2)
+        if trials := each.get("fired"):
+            styles = ["green" if trial["is_right"] else "bold red" for trial in trials]
+            print_records(("event", "fault", "verdict", "exit", "said"), map(_row, trials), indent=2, styles=styles)
+            if any(trial["fault"] == HANG for trial in trials):
+                line("  Simulated in a temporary project; hang: with a lower --timeout.", "dim")
+        texts = {"wrong": each["problems"], "beware": each["cautions"], "remedy": filter(None, [each.get("remedy")])}
+        advice = [(label, text) for label in texts for text in texts[label]]
+        print_records(("", ""), advice, indent=2, styles=[_STYLES[label] for label, _ in advice])
         line("")
     if not found:
         line("No coding agent is wired: agent-hooks install --all", "bold red")
 
 
-def _row(trial: dict[str, Any], longest: int, width: int) -> str:
-    """Return the verdict on an event as a line; ``longest``: the width of its name, ``width``: of all, 0 for any."""
-    code = "late" if trial["exit_code"] is None else f"exit {trial['exit_code']}"
-    head = f"  {trial['event']:<{longest}} {trial['fault']:<15} {trial['verdict']:<9} {code:<8}"
-    return f"{head} {shortened(trial['said'], max(10, width - len(head) - 1) if width else sys.maxsize)}".rstrip()
+def _row(trial: dict[str, Any]) -> tuple[str, ...]:
+    """Return the verdict on an event as a record."""
+    code = "late" if trial["exit_code"] is None else str(trial["exit_code"])
+    return trial["event"], trial["fault"], trial["verdict"], code, " ".join(trial["said"].split())
 
 
 def _facts(each: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -113,6 +94,6 @@ def _facts(each: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "files", each["merging"]
     for file in each["files"]:
         others = f" and {file['others']} of others" if file["others"] else ""
-        yield "", f"{file['path']}: {file['ours']} of ours{others}"
+        yield "file", f"{shown_path(file['path'])}: {file['ours']} of ours{others}"
     if "milliseconds" in each:
         yield "time", f"{each['milliseconds']} ms for a harmless event, the median of 5"

@@ -7,11 +7,13 @@ import os
 import sys
 from datetime import date, timedelta
 from difflib import get_close_matches
+from itertools import groupby
 from typing import Any
 
 import click
 
 from agent_hooks import HookContext, SettingsError
+from agent_hooks.cli.terminal import line_printer, print_json, print_records
 from agent_hooks.sources.files import ProjectSource, project_roots
 from agent_hooks.sources.plugin_settings import hold_project
 from agent_hooks.system.by_hand import refuse_agents
@@ -86,9 +88,11 @@ def rules_command(
     if tests:
         sys.exit(_test(chosen))
     if as_json:
-        click.echo(json.dumps([row.facts for row in chosen], indent=2))
+        print_json([row.facts for row in chosen])
     elif names:
-        click.echo("\n\n".join(map(str, chosen)))
+        line = line_printer()
+        for text in "\n\n".join(map(str, chosen)).split("\n"):
+            line(text)
     else:
         _list(chosen)
 
@@ -110,24 +114,22 @@ def _check_name(noun: str, name: str, known: Iterable[str]) -> None:
 
 
 def _list(chosen: list[RuleRow]) -> None:
-    width = max((len(row.id) for row in chosen), default=0)
-    title = ""
-    for row in chosen:
-        if row.title != title:
-            title = row.title
-            click.echo(f"{title} ({row.family})")
-        click.echo(f"  {row.id:{width}}  {row.severity:7}  {visible(row.reason)}")
-    click.echo(f"{len(chosen)} rules. `agent-hooks rules RULE` shows one with its examples.")
+    records: list[tuple[str, ...]] = []
+    for title, rows in groupby(chosen, lambda row: f"{row.title} ({row.family})"):
+        records += ((title,), *((row.id, row.severity, row.reason) for row in rows))
+    print_records(("", "", ""), records, indent=2)
+    line_printer()(f"{len(chosen)} rules. `agent-hooks rules RULE` shows one with its examples.")
 
 
 def _test(chosen: list[RuleRow]) -> int:
     """Print the wrong examples, and return the exit code."""
     rules = [row.rule for row in chosen if row.rule is not None]
     wrong = [(rule.id, word, text) for rule in rules for word, text in wrong_examples(rule)]
+    line = line_printer()
     for name, word, text in wrong:
-        click.echo(visible(f"{name}: {'does not stop' if word == 'stops' else 'does not leave'}  {text}"))
+        line(f"{name}: {'does not stop' if word == 'stops' else 'does not leave'}  {text}")
     count = sum(len(rule.stops) + len(rule.leaves) for rule in rules)
-    click.echo(f"{count} examples of {len(rules)} rules, {len(wrong)} wrong.")
+    line(f"{count} examples of {len(rules)} rules, {len(wrong)} wrong.")
     return 1 if wrong else 0
 
 
@@ -144,13 +146,14 @@ def _show_exceptions(files: Iterable[FileGuards], *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found, indent=2, default=str))
         return
+    line = line_printer()
     for each in found:
         until = f" until {each['until']}" if "until" in each else ", with no end"
         state = "holds" if each["holds"] else "ended"
         why = f": {each['reason']}" if each.get("reason") else ""
-        click.echo(visible(f"{state}  {each['rule']}  {conditions_of(each)}{until} ({each['of']}){why}"))
+        line(f"{state}  {each['rule']}  {conditions_of(each)}{until} ({each['of']}){why}")
     ended = sum(not each["holds"] for each in found)
-    click.echo(f"{len(found) - ended} exceptions hold, {ended} ended. Those of your own are in {own_file()}.")
+    line(f"{len(found) - ended} exceptions hold, {ended} ended. Those of your own are in {own_file()}.")
 
 
 @click.command("allow")
