@@ -39,7 +39,7 @@ from adapters.google_adk_host import PLACE, GoogleADKHost, Scripted, said  # noq
 from adapters.hosting import Call  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
 from agent_hooks.adapters.google_adk import AgentHooks  # noqa: E402
-from agent_hooks.engine.guarded_run import CURRENT_RUN  # noqa: E402
+from agent_hooks.engine.guarded_run import current_run  # noqa: E402
 from agent_hooks.errors import RefusedError  # noqa: E402
 
 HOST = GoogleADKHost()
@@ -65,7 +65,7 @@ def texts(started: Runner, prompt: str = "Go.") -> list[str]:
         session = await started.session_service.create_session(**PLACE)
         found: list[str] = []
         async for event in started.run_async(user_id="user", session_id=session.id, new_message=said(prompt)):
-            assert CURRENT_RUN.get() is None  # the reader is in no run
+            assert current_run() is None  # the reader is in no run
             parts = (event.content.parts or []) if event.content else []
             found += [part.text for part in parts if part.text]
         return found

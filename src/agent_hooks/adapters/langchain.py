@@ -302,10 +302,10 @@ async def _tool_of_run(request: Any, handler: Any) -> Any:
 
 async def _tool(run: GuardedRun, request: Any, handler: Any) -> Any:
     """Make a tool call; pause the graph while it waits for a person."""
-    call, hooks, place = request.tool_call, AgentHooks.of(run), _PLACE.get()
+    call, place = request.tool_call, _PLACE.get()
+    hooks = run.owner if isinstance(run.owner, AgentHooks) else AgentHooks.of(run)
     name, call_id = call["name"], call["id"] or ""
-    schema = None if request.tool is None or name in hooks._tools else _schema(request.tool)
-    ours = hooks.call(name, call["args"], call_id, schema=schema)
+    ours = hooks.call(name, call["args"], call_id, schema=_schema(request.tool))
     made: list[Any] = []
 
     def perform(changed: ToolCall) -> Any:
@@ -321,16 +321,16 @@ async def _tool(run: GuardedRun, request: Any, handler: Any) -> Any:
         made[:] = [result]
         return text_of(result)
 
-    answer = about = None
+    answer = about = text = None
     question, asked = place.asked.get(call_id), 0
     while True:
         if question is not None:
             # The node runs again from its start, in which the answers come in the order of the questions.
             while asked < question[_ABOUT]["number"]:
                 answer, asked = interrupt(question), asked + 1
-            about = question["action_requests"][0]["args"]
+            about, text = (question["action_requests"][0][key] for key in ("args", "description"))
         approved = None if question is None else _is_approved(answer)
-        use = await run.tool(ours, perform, answer=approved, about=about, passed=(GraphBubbleUp,))
+        use = await run.tool(ours, perform, answer=approved, about=about, question=text, passed=(GraphBubbleUp,))
         if not use.token:
             return result_of(use, made, name, call_id)
         if not (place.can_wait and _is_alone(request)):
@@ -367,9 +367,18 @@ def _is_alone(request: Any) -> bool:
     return len(getattr(messages[-1], "tool_calls", ())) == 1 if messages else False
 
 
+_SCHEMAS: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()  # by the model of a tool's arguments
+
+
 def _schema(tool: Any) -> Any:
-    schema = tool.tool_call_schema
-    return schema if isinstance(schema, dict) else schema.model_json_schema()
+    """Return the JSON Schema of the arguments that the model gives; the same object each time."""
+    model = None if tool is None else tool.args_schema
+    if not isinstance(model, type):
+        return model
+    if model not in _SCHEMAS:
+        schema = tool.tool_call_schema
+        _SCHEMAS[model] = schema if isinstance(schema, dict) else schema.model_json_schema()
+    return _SCHEMAS[model]
 
 
 # -- graphs that exist, and those that tools start ---------------------------------------------------------------------

@@ -289,20 +289,22 @@ class _GuardedTool(AgentTool):
 
     async def stream(self, tool_use: Any, invocation_state: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         """Make the call, and yield its events; the last one is its result, as hooks judged it."""
-        run, hooks = self._run, AgentHooks.of(self._run)
+        run = self._run
+        hooks = run.owner if isinstance(run.owner, AgentHooks) else AgentHooks.of(run)
         schema = self.tool_spec.get("inputSchema", {}).get("json", {})
         given = tool_use["input"] if isinstance(tool_use["input"], dict) else {"input": tool_use["input"]}
         # A call by a program can have objects of Strands among its arguments.
         known = schema.get("properties") or given
         args = {name: value for name, value in given.items() if name in known}
         if self.tool_type == "structured_output":
-            hooks.kinds.setdefault(tool_use["name"], "other")
+            hooks._tools[tool_use["name"]] = (schema, "other")
         call = hooks.call(tool_use["name"], args, str(tool_use["toolUseId"]), schema=schema)
         answered = _answered(self._event.agent, call.id)
-        answer, about, number = answered or (None, None, 0)
+        answer, about, question, number = answered or (None, None, None, 0)
         stages = Stages()
         result: Any = None
-        making = run.tool(call, stages.pause, answer=answer, about=about, passed=(InterruptException,))
+        passed = (InterruptException,)
+        making = run.tool(call, stages.pause, answer=answer, about=about, question=question, passed=passed)
         async for changed in stages.begin(making):
             sent = tool_use
             if changed.args != call.args:
@@ -345,12 +347,13 @@ class _GuardedTool(AgentTool):
         yield ToolResultEvent(result_of(use, result, call.id))
 
 
-def _answered(agent: Agent, call_id: str) -> tuple[bool, Any, int] | None:
-    """Return the answer to the last question about a call, its arguments and its number; None if there is none."""
+def _answered(agent: Agent, call_id: str) -> tuple[bool, Any, str, int] | None:
+    """Return the answer to the last question about a call, its arguments, text and number; None if there is none."""
     found: Any = None
     for each in agent._interrupt_state.interrupts.values():
         asked = each.reason if isinstance(each.reason, dict) else {}
         if each.name.startswith(f"{_NAME}-") and asked.get("call_id") == call_id and each.response is not None:
             approved = each.response is True or each.response == "approve"
-            found = max(found or (False, None, 0), (approved, asked["args"], asked["number"]), key=lambda one: one[2])
+            one = (approved, asked["args"], asked["reason"], asked["number"])
+            found = one if found is None or found[-1] < one[-1] else found
     return found  # type: ignore[no-any-return]
