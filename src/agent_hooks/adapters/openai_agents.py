@@ -86,6 +86,15 @@ def protect(agent: Any, hooks: AgentHooks) -> Any:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
+# The sessions of the runs that wait, by the ids of their calls: a state that goes on does not have it.
+_SESSIONS: dict[str, str] = {}
+_MOST_SESSIONS = 10_000
+
+
+def _call_id(item: Any) -> str:
+    return str(plain(item.raw_item).get("call_id", ""))
+
+
 def _begin(agent: Agent[Any], given: Any, options: dict[str, Any]) -> GuardedRun | None:
     """Return a new run, with the agent's own hooks or those of the run whose tool starts it; None without any."""
     parent, hooks = current_run(), agent.hooks
@@ -96,10 +105,12 @@ def _begin(agent: Agent[Any], given: Any, options: dict[str, Any]) -> GuardedRun
     config, session = options.get("run_config"), options.get("session")
     read: Callable[[str], Any] = config.get if isinstance(config, dict) else lambda name: getattr(config, name, None)
     fields: dict[str, Any] = {"agent_name": agent.name or "agent"}
-    if known := getattr(session, "session_id", None) or options.get("conversation_id") or read("group_id"):
+    waiting = given.get_interruptions() if isinstance(given, RunState) else []
+    known = getattr(session, "session_id", None) or options.get("conversation_id") or read("group_id")
+    if known := known or next((_SESSIONS[key] for key in map(_call_id, waiting) if key in _SESSIONS), None):
         fields["session_id"] = str(known)
     run = hooks.begin(**fields)
-    CALLS[run] = Calls(run, given.get_interruptions() if isinstance(given, RunState) else [])
+    CALLS[run] = Calls(run, waiting)
     guard_provider(read("model_provider"))
     if isinstance(model := read("model"), Model):
         guard_model(model)
@@ -134,6 +145,9 @@ async def _failed(run: GuardedRun, error: BaseException) -> None:
 async def _ended(run: GuardedRun, result: Any, options: dict[str, Any]) -> Any:
     """End a run, unless it waits; return the input of another round, if hooks request one."""
     if result.interruptions:
+        if len(_SESSIONS) >= _MOST_SESSIONS:
+            _SESSIONS.clear()  # their questions are put again
+        _SESSIONS.update({_call_id(item): run.fields["session_id"] for item in result.interruptions})
         return None
     calls = CALLS[run]
     ending, calls.ending = calls.ending, None
