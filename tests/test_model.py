@@ -294,7 +294,7 @@ class Engine:
         value = SUBJECTS[self.event][subject] if self.event in SUBJECTS else None
         args = value if self.event == "before_tool_use" else {}
         call = ToolCall(tool, args, id="call-1") if self.event.matched_by == "tool" else None
-        about = {"prompt": value} if self.event == "user_input" else {"result": value}
+        about: Any = {"prompt": value} if self.event == "user_input" else {"result": value}
         return HookContext(self.event, tool_call=call, session_id="session-1", **about)
 
     def dispatch_sync(self, ctx: HookContext, reply: str | None = None) -> HookOutcome:

@@ -52,7 +52,7 @@ def context(event: str) -> HookContext:
     """A context with nothing in it but what the event cannot be without."""
     found = find_event(event)
     assert found is not None
-    return HookContext(found, **({"tool_call": ToolCall("Shell")} if found.matched_by == "tool" else {}))
+    return HookContext(found, tool_call=ToolCall("Shell") if found.matched_by == "tool" else None)
 
 
 def payload(event: str) -> dict[str, Any]:

@@ -6,11 +6,16 @@ import asyncio
 import subprocess
 import sys
 import textwrap
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentState, HookOutcome, ToolCall, hookimpl
-from agent_hooks.testing import assert_idempotent, make_context, run_hook, run_hook_async
+from agent_hooks import AgentState, HookContext, HookOutcome, ToolCall, hookimpl
+from agent_hooks.testing import assert_idempotent, check_plugin, make_context, run_hook, run_hook_async
+from engine import Plugin
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 def test_a_context_has_what_hooks_usually_look_at():
@@ -153,3 +158,73 @@ def test_a_hook_is_run_where_an_event_loop_runs():
         return HookOutcome.deny(tool_call.name)
 
     assert asyncio.run(run_hook_async(gate, make_context(tool="Bash"))).reason == "Bash"
+
+
+class Rules:
+    """Hooks that a checker of types has nothing against."""
+
+    @hookimpl.before_tool_use(match="shell|deploy")
+    def with_types(self, ctx: HookContext, tool_args: Mapping[str, object], tool_call: ToolCall | None) -> None:
+        pass
+
+    @hookimpl.after_step
+    def with_any(self, ctx: object, step: Any, state):
+        pass
+
+    @hookimpl
+    async def on_stop(self, state: OnlyForCheckers) -> None:  # type: ignore[name-defined]  # noqa: F821
+        pass
+
+
+def test_a_plugin_without_mistakes_passes():
+    check_plugin(Rules(), known_tools=["deploy"])
+
+
+@hookimpl
+def wrong_type(tool_call: str, state: AgentState | None, ctx: dict[str, Any]):
+    pass
+
+
+@hookimpl
+def wrong_argument(tool_cal):
+    pass
+
+
+@hookimpl(mode="gate")
+def no_gate(ctx: HookContext):
+    pass
+
+
+@hookimpl(mode="observe", on_failure="closed")
+def no_failure(ctx: HookContext):
+    pass
+
+
+@hookimpl(match="shel")
+def no_match(ctx: HookContext):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "mistakes"),
+    [
+        (
+            "before_tool_use",
+            wrong_type,
+            (
+                "Plugin.wrong_type: 'tool_call' is annotated with 'str', and before_tool_use gives 'ToolCall'.\n"
+                "Plugin.wrong_type: 'ctx' is annotated with 'dict[str, Any]', and before_tool_use gives 'HookContext'."
+            ),
+        ),
+        ("before_tool_use", wrong_argument, "Plugin.before_tool_use takes 'tool_cal', which before_tool_use does not"),
+        ("before_tool_usage", wrong_type, "Did you mean 'before_tool_use'?"),
+        ("session_end", no_gate, 'Plugin.no_gate: mode="gate" has no effect, because session_end is only observed.'),
+        ("before_tool_use", no_failure, "Plugin.no_failure: on_failure has no effect on an observer"),
+        ("before_tool_use", no_match, "Did you mean 'shell'?"),
+    ],
+    ids=lambda value: getattr(value, "__name__", "") or None,
+)
+def test_a_mistake_in_a_plugin_is_named(name, function, mistakes):
+    with pytest.raises(AssertionError) as error:
+        check_plugin(Plugin(**{name: function}))
+    assert mistakes in str(error.value)

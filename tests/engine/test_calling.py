@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -26,7 +26,7 @@ def deny_in_turns(ctx: HookContext) -> InTurns:
     return InTurns(work())
 
 
-def manager(**options: object) -> HookManager:
+def manager(**options: Any) -> HookManager:
     made = HookManager(load_plugins=False)
     made.add(HookRegistration("before_tool_use", deny_in_turns, name="slow", **options))
     return made

@@ -8,7 +8,7 @@ import sys
 import pluggy
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, RegistrationError, hookimpl, hookspec
+from agent_hooks import HookManager, HookOutcome, RegistrationError, define_event, hookimpl, hookspec
 from engine import Plugin, shell
 
 
@@ -73,6 +73,53 @@ def test_specname_gives_a_hook_any_name():
     manager = HookManager(load_plugins=False)
     manager.register(Plugin(no_shells=hookimpl(specname="PreToolUse")(lambda: HookOutcome.deny("no"))))
     assert manager.hooks().dispatch_sync(shell()).decision == "deny"
+
+
+def test_an_event_has_a_decorator_for_functions_of_any_name():
+    class Rules:
+        @hookimpl.before_tool_use(match="shell", priority=3)
+        def no_force(self, tool_call):
+            return HookOutcome.deny("no force") if "--force" in tool_call.command else None
+
+        @hookimpl.before_tool_use
+        async def no_shells(self):
+            return HookOutcome.deny("no shells")
+
+        @hookimpl.before_tool_use(wrapper=True)
+        def after_all(self):
+            outcome = yield
+            return HookOutcome.stop(f"{outcome.reason}, and no more")
+
+    manager = HookManager(load_plugins=False)
+    manager.register(Rules(), "rules")
+    assert manager.hooks().run_sync(shell("git push --force")).reason == "no force, and no more"
+    assert manager.hooks().run_sync(shell("ls")).reason == "no shells, and no more"
+    assert [info.name for info in manager.describe()] == ["rules.after_all", "rules.no_force", "rules.no_shells"]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("before_tool_usage", "Did you mean 'before_tool_use'?"),
+        ("PreToolUse", "Write hookimpl.before_tool_use."),
+        ("lunch", "`agent-hooks events` lists them all."),
+    ],
+)
+def test_a_decorator_of_an_unknown_event_is_an_error_that_names_the_nearest(name, hint):
+    with pytest.raises(AttributeError) as error:
+        getattr(hookimpl, name)
+    assert str(error.value) == f"hookimpl has no {name!r}. {hint}"
+
+
+def test_an_event_of_a_plugin_has_no_decorator(own_events):
+    define_event("before_lunch", decisions="deny")
+    with pytest.raises(AttributeError, match="A plugin has added it: mark a function of its name"):
+        _ = hookimpl.before_lunch  # type: ignore[attr-defined]
+
+
+def test_the_decorator_of_an_event_takes_no_other_event():
+    with pytest.raises(TypeError, match="specname"):
+        hookimpl.before_step(specname="after_step")  # type: ignore[call-overload]
 
 
 def test_pluggys_own_marker_works_and_gets_the_defaults():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -122,7 +123,7 @@ def test_a_projects_expression_needs_re2_because_its_running_time_is_bounded(sou
 # -- what a match is tried on ------------------------------------------------------------------------------------------
 
 
-def asked(event: str, match: str, **fields: object) -> object:
+def asked(event: str, match: str, **fields: Any) -> object:
     ctx = HookContext(event, **{"agent_name": "main", **fields})
     predicate = compile_match(match, HookEvent(event).matched_by)
     return True if predicate is None else predicate(ctx)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from typing import Any
 
 import pytest
 from pydantic import BaseModel, ConfigDict
@@ -200,7 +201,7 @@ def test_once_at_a_stop_makes_the_agent_go_on_once():
 )
 def test_a_failure_never_makes_an_agent_go_on(form, event, on_failure, error, decision, later):
     made = entry(event, kind="answers", form=form, on_failure=on_failure, config={"later": later})
-    facts = {"tool_call": shell().tool_call} if event == "permission_request" else {}
+    facts: Any = {"tool_call": shell().tool_call} if event == "permission_request" else {}
     (outcome,) = asked_in_turn(made, Answers(error), [HookContext(event, **facts)])
     assert outcome.decision == decision
     assert decision == "proceed" or "/p/agent-hooks.toml:3 failed" in outcome.reason

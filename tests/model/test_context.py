@@ -35,9 +35,9 @@ def test_an_unknown_event_and_an_unknown_field_are_refused():
     with pytest.raises(UnknownEventError):
         HookContext("before_lunch")
     with pytest.raises(TypeError, match="has no field tool"):
-        HookContext("before_tool_use", tool="Bash")
+        HookContext("before_tool_use", tool="Bash")  # type: ignore[call-arg]
     with pytest.raises(TypeError, match="has no field tool"):
-        shell().replace(tool="Bash")
+        shell().replace(tool="Bash")  # type: ignore[call-arg]
 
 
 def test_a_context_is_read_only():

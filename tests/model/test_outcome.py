@@ -93,7 +93,7 @@ def test_an_unknown_decision_is_refused_with_those_there_are():
 
 def test_a_field_that_does_not_exist_is_refused():
     with pytest.raises(TypeError, match="HookOutcome has no field args"):
-        HookOutcome.update(args={})
+        HookOutcome.update(args={})  # type: ignore[call-arg]
 
 
 # -- reading answers ---------------------------------------------------------------------------------------------------

@@ -58,6 +58,15 @@ PLANNED = {
         def second(tool_call):
             return None
         """,
+    "the decorator of an event": """
+        @hookimpl.before_tool_use(priority=-3)
+        def first(tool_call):
+            return None
+
+        @hookimpl.before_tool_use
+        def second(tool_call):
+            return None
+        """,
     "a name of Claude Code": """
         @hookimpl
         def pre_tool_use(tool_call):

@@ -367,7 +367,7 @@ def test_a_hook_whose_match_is_wrong_is_refused_when_the_agent_is_built():
 
 def test_an_unknown_option_is_refused():
     with pytest.raises(TypeError, match="prority"):
-        builder_of().before_tool_use(nothing, prority=3)
+        builder_of().before_tool_use(nothing, prority=3)  # type: ignore[call-arg]
 
 
 # -- plugins -----------------------------------------------------------------------------------------------------------

@@ -509,7 +509,11 @@ class Eager:
 
 def test_a_result_that_answers_to_every_attribute_is_no_awaitable():
     result = Eager()
-    assert run(tool(lambda: result, name="one")) is result
+
+    def one():
+        return result
+
+    assert run(tool(one)) is result
 
 
 def test_a_sync_tool_runs_inline_and_one_in_a_thread_sees_the_context_variables():

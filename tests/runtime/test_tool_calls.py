@@ -338,7 +338,7 @@ def test_an_earlier_hooks_rewrite_is_kept_where_a_later_one_stops(event):
     """What was taken out of a result or an error does not come back because the run ends."""
     trial = Trial(call("boom", text="1234"), "done")
     subject = {"after_tool_use": "result", "on_tool_error": "error_text"}[event]
-    trial.on(event, HookOutcome.proceed(**{subject: "****"}), priority=2)
+    trial.on(event, HookOutcome.from_dict({subject: "****"}), priority=2)
     trial.on(event, STOP, priority=1)
     state = trial.run()
     assert results(state) == ["****" if event == "after_tool_use" else "Error: ****"]

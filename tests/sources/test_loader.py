@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def call(name="Bash", **args):
 
 def ask(manager, project, tool_call=None, cwd="", event="before_tool_use", **fields):
     """What is decided about a call somewhere in the project."""
-    here = {"cwd": cwd or str(project.root), "project_dir": str(project.root)}
+    here: Any = {"cwd": cwd or str(project.root), "project_dir": str(project.root)}
     if event == "before_tool_use":
         fields["tool_call"] = tool_call or call()
     return manager.hooks().dispatch_sync(HookContext(event, **here, **fields))

@@ -171,6 +171,7 @@ assert_type(hooks.dispatch_sync(ctx), HookOutcome)
 
 async def dispatch() -> None:
     assert_type(await hooks.dispatch(ctx), HookOutcome)
+    assert_type(await fetch("https://example.com"), str)
     assert_type(await hooks.resume("token", "allow"), HookOutcome)
     use = await hooks.call_tool(ToolCall("fetch"), lambda call: fetch(**call.args), cwd="/repo")
     assert_type(use, ToolUse)
@@ -204,8 +205,10 @@ async def fetch(url: str) -> str:
     return url
 
 
-assert_type(read, Tool)
-assert_type(fetch, Tool)
+kept_tool: Tool[[str], str] = read
+any_tool: Tool = kept_tool
+assert_type(read("a.txt"), str)
+assert_type(Tool.of(read), Tool)
 
 
 class OwnDriver:

@@ -8,7 +8,7 @@ import pytest
 
 from agent_hooks.errors import WireError
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.state import StopReason, StopSignal
+from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.wire import HOSTS
 
@@ -146,7 +146,7 @@ def test_a_block_says_so_in_three_ways(host):
 
 @hosts
 def test_a_deny_without_a_reason_gets_one_that_names_the_hook(host):
-    answer = host.write(HookOutcome.deny(hook="guards.no_force"), host.read(tool()))
+    answer = host.write(HookOutcome.deny().replace(hook="guards.no_force"), host.read(tool()))
     assert answer.stderr == "guards.no_force gave no reason."
 
 
@@ -168,7 +168,7 @@ def test_a_stop_before_a_tool_is_paired_with_a_deny(host):
 @hosts
 def test_a_wish_to_stop_and_messages_for_the_model_are_passed_on(host):
     signal = StopSignal(reason=StopReason.TOKEN_LIMIT, message="90% used")
-    outcome = HookOutcome.signal(signal, messages=({"role": "user", "content": "be brief"},))
+    outcome = HookOutcome.signal(signal, messages=[Message(role="user", content="be brief")])
     outcome = HookOutcome.from_dict(outcome.as_dict())
     body = json.loads(host.write(outcome, host.read(tool("PostToolUse", tool_response="x"))).stdout)
     assert "90% used" in body["systemMessage"]

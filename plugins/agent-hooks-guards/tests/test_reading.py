@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
 from making import about
@@ -177,7 +178,7 @@ def test_a_harmless_neighbour_is_left_alone(command):
     assert _decision(command) == ""
 
 
-def _installed(command: str, cwd: object, **fields: object) -> str:
+def _installed(command: str, cwd: object, **fields: Any) -> str:
     """The decision of the installed guards."""
     call = ToolCall("Bash", {"command": command}, kind="shell")
     ctx = HookContext("before_tool_use", tool_call=call, cwd=str(cwd), project_dir=str(cwd), **fields)

@@ -7,25 +7,18 @@ attribute here, instead of calling pluggy's marker, lets a plugin be imported wi
 
 from __future__ import annotations
 
-from agent_hooks.errors import RegistrationError
+from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.model.policy import FAILURES, MODES
 from agent_hooks.model.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
-    from typing import Any, Protocol, TypeVar, overload
+    from typing import Any, TypeVar, overload
 
-    from agent_hooks.model.context import HookContext
-    from agent_hooks.model.policy import Mode, OnFailure
+    from .event_markers import Match as Match  # noqa: PLC0414 - others import it from here
 
     Function = TypeVar("Function", bound=Callable[..., Any])
-
-    class _Matches(Protocol):
-        def matches(self, ctx: HookContext, /) -> Any: ...
-
-    Match = str | re.Pattern[str] | Callable[[HookContext], Any] | _Matches
 
 PROJECT = "agent_hooks"
 # The answer of a match that is met, but may not allow anything.
@@ -88,35 +81,12 @@ class HookOptions(Value):
             raise RegistrationError('background=True is for observers: add mode="observe".')
 
 
-if TYPE_CHECKING:
-
-    @overload
-    def hookimpl(function: Function) -> Function: ...
-
-    @overload
-    def hookimpl(
-        function: None = None,
-        *,
-        priority: int = 0,
-        match: Match | None = None,
-        mode: Mode = "transform",
-        timeout: float | None = None,
-        on_failure: OnFailure | None = None,
-        required: bool = False,
-        shadow: bool = False,
-        background: bool = False,
-        name: str | None = None,
-        wrapper: bool = False,
-        tryfirst: bool = False,
-        trylast: bool = False,
-        when: Callable[[], bool] | None = None,
-        specname: str | None = None,
-        optionalhook: bool = False,
-    ) -> Callable[[Function], Function]: ...
-
-
-def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook: bool = False, **options: Any) -> Any:
+class Hookimpl:
     """Mark a function as a hook on the event it is named after (or on ``specname``). Event aliases work as names.
+
+    ``@hookimpl.before_tool_use`` marks a function of any name, and type checkers then know the event's arguments and
+    answers. There is such a decorator for each event of agent_hooks, with all options but ``specname`` and
+    ``optionalhook``.
 
     ``priority``: higher runs first (default 0; bands in ``agent_hooks.model.policy``). ``match``: when it is asked,
     as text, as a compiled regular expression, as a predicate on the context, or as an object with ``matches(ctx)``
@@ -131,14 +101,47 @@ def hookimpl(function: Any = None, *, specname: str | None = None, optionalhook:
     left out, so that an event to which nobody else listens costs next to nothing. ``optionalhook``: no error if no
     hookspec has this name.
 
-    Raises ``RegistrationError`` for a value that is not allowed.
+    Raises ``RegistrationError`` for a value that is not allowed, ``AttributeError`` for an unknown event.
     """
-    settings = HookOptions(**options)
 
-    def mark(target: Any) -> Any:
-        return marked(target, settings, specname, optionalhook=optionalhook)
+    __slots__ = ()
 
-    return mark if function is None else mark(function)
+    def __call__(
+        self, function: Any = None, *, specname: str | None = None, optionalhook: bool = False, **options: Any
+    ) -> Any:
+        """Mark ``function``, or return a decorator with these options."""
+        settings = HookOptions(**options)
+
+        def mark(target: Any) -> Any:
+            return marked(target, settings, specname, optionalhook=optionalhook)
+
+        return mark if function is None else mark(function)
+
+    def __getattr__(self, event: str) -> Callable[..., Any]:
+        if event.startswith(("_", PROJECT)):  # asked of everything in a module
+            raise AttributeError(event)
+        from agent_hooks.model.events import OWN_EVENTS, find_event
+
+        if event not in OWN_EVENTS:
+            known = find_event(event)
+            if known in OWN_EVENTS:
+                hint = f"Write hookimpl.{known!s}."
+            elif known is not None:
+                hint = "A plugin has added it: mark a function of its name with a plain @hookimpl."
+            else:
+                hint = did_you_mean(event, OWN_EVENTS, "`agent-hooks events` lists them all.")
+            raise AttributeError(f"hookimpl has no {event!r}. {hint}")
+
+        def mark(function: Any = None, **options: Any) -> Any:
+            return self(function, specname=event, **options)
+
+        return mark
+
+
+if TYPE_CHECKING:
+    from .event_markers import hookimpl as hookimpl  # noqa: PLC0414 - a name of this module
+else:
+    hookimpl = Hookimpl()
 
 
 def marked(target: Any, options: HookOptions, specname: str | None = None, *, optionalhook: bool = False) -> Any:

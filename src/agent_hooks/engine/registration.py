@@ -11,12 +11,12 @@ from .markers import HookOptions
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any, Protocol
+    from typing import Any, Protocol, Unpack
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.policy import Mode, OnFailure
 
-    from .markers import Match
+    from .event_markers import Match, RegistrationOptions
 
 
 class HookAction:
@@ -125,14 +125,17 @@ class HookRegistration(Value):
     scope: tuple[str, ...] | None = None
 
     def __init__(
-        self, event: HookTriggers | HookEvent | str | Iterable[HookEvent | str], action: Action, **fields: Any
+        self,
+        event: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
+        action: Action,
+        **fields: Unpack[RegistrationOptions],
     ) -> None:
         if "timeout_seconds" in fields:  # the name it has elsewhere
             if "timeout" in fields:
                 raise RegistrationError("timeout and timeout_seconds are one option: give one of them.")
             fields["timeout"] = fields.pop("timeout_seconds")
         if "mode" not in fields and isinstance(own := getattr(action, "mode", None), str):
-            fields["mode"] = own
+            fields["mode"] = own  # type: ignore[typeddict-item]  # checked with the options
         super().__init__(event=triggers(event), action=action, **fields)
         if self.continue_on_failure not in (True, False, None):
             raise RegistrationError(

@@ -12,12 +12,13 @@ from .registration import HookRegistration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Self
+    from typing import Self, Unpack
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.outcome import HookOutcome
 
+    from .event_markers import MatchedOptions
     from .hooks import Hooks
     from .plugin_info import HookInfo
     from .registration import Action, HookTriggers
@@ -38,12 +39,10 @@ class HookStack:
         hook: Action,
         triggers: HookTriggers | HookEvent | str | Iterable[HookEvent | str],
         priority: int = 0,
-        *,
-        name: str | None = None,
-        **options: Any,
+        **options: Unpack[MatchedOptions],
     ) -> Self:
         """Return a stack with ``hook`` on these events; ``options`` are those of ``HookRegistration``."""
-        made = HookRegistration(event=triggers, action=hook, priority=priority, name=name, **options)
+        made = HookRegistration(event=triggers, action=hook, priority=priority, **options)
         return self.with_registration(made)
 
     def with_registration(self, registration: HookRegistration) -> Self:

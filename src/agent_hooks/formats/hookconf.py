@@ -75,14 +75,19 @@ def _would_decide(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
     for mark in function.decorator_list:
         called = mark.func if isinstance(mark, ast.Call) else mark
-        if (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) != "hookimpl":
+        own = called.attr if isinstance(called, ast.Attribute) and _last_name(called.value) == "hookimpl" else None
+        if own is None and _last_name(called) != "hookimpl":
             continue
         given = mark.keywords if isinstance(mark, ast.Call) else []
         options = {keyword.arg: keyword.value.value for keyword in given if isinstance(keyword.value, ast.Constant)}
-        name = options.get("specname") or function.name
+        name = own or options.get("specname") or function.name  # `own`: @hookimpl.before_tool_use
         event = find_event(name) if isinstance(name, str) else None
         return options.get("mode") != "observe" and not (event is not None and event.observe_only)
     return False
+
+
+def _last_name(node: ast.expr) -> str:
+    return str(getattr(node, "attr", getattr(node, "id", "")))
 
 
 def _parsed(code: bytes) -> ast.Module | None:

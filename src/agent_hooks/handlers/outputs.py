@@ -108,7 +108,7 @@ def read_body(entry: HookEntry, ctx: HookContext, status: int, body: bytes) -> H
 def refused_by_failing(entry: HookEntry, ctx: HookContext, error: Exception) -> HookOutcome:
     """Return the refusal for a failure: Claude Code's ``"onFailure": "block"``."""
     reason = f"The hook {entry.origin} failed: {error}"[:MAX_TEXT]
-    return fitting(entry, ctx, HookOutcome.deny(reason, failed=True))
+    return fitting(entry, ctx, HookOutcome(decision="deny", reason=reason, failed=True))
 
 
 _UNEXPLAINED = "Denied by HTTP hook"  # SkillKit's text

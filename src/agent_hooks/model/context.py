@@ -15,7 +15,9 @@ from .values import HELD, FrozenDict, Value, freeze, frozen_fields, plain
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, ClassVar
+    from typing import Any, ClassVar, Unpack
+
+    from .fields import ContextFields, FurtherFields, ReplacedFields
 
 # Live objects that stay with the process.
 _NOT_SERIALISED = frozenset({"runtime"})
@@ -117,19 +119,19 @@ class HookContext(Value):
         "outcome": HookOutcome.from_dict,
     }
 
-    def __init__(self, event: HookEvent | str, **fields: Any) -> None:
+    def __init__(self, event: HookEvent | str, **fields: Unpack[ContextFields]) -> None:
         if type(event) is not HookEvent:
             event = HookEvent.parse(event)
         if not self._known.issuperset(fields):
             raise self._misfit(fields)
-        fields["event"] = event
+        fields["event"] = event  # type: ignore[typeddict-unknown-key]  # given by position
         if "tool_call" in fields and type(fields["tool_call"]) is not ToolCall:
             _check_call(fields)
         if "created_at" not in fields:
             fields["created_at"] = fields["updated_at"] = time()
         self._fields = frozen_fields(fields)
 
-    def replace(self, **changes: Any) -> HookContext:
+    def replace(self, **changes: Unpack[ReplacedFields]) -> HookContext:  # type: ignore[override]  # its own fields
         """Return a copy with ``changes`` and a new ``updated_at``. Raises ``TypeError`` for an unknown field."""
         if not self._known.issuperset(changes):
             raise self._misfit({**self._fields, **changes})
@@ -322,32 +324,37 @@ class HookContext(Value):
     # -- named constructors ------------------------------------------------------------------------------------------
 
     @classmethod
-    def before_execution(cls, state: AgentState, **fields: Any) -> HookContext:
+    def before_execution(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A run begins."""
         return cls(HookEvent.BEFORE_EXECUTION, state=state, **fields)
 
     @classmethod
-    def after_execution(cls, state: AgentState, **fields: Any) -> HookContext:
+    def after_execution(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A run has ended."""
         return cls(HookEvent.AFTER_EXECUTION, state=state, **fields)
 
     @classmethod
-    def before_step(cls, state: AgentState, **fields: Any) -> HookContext:
+    def before_step(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A step begins."""
-        return cls(HookEvent.BEFORE_STEP, state=state, step_index=state.step_count, **fields)
+        fields["step_index"] = state.step_count
+        return cls(HookEvent.BEFORE_STEP, state=state, **fields)
 
     @classmethod
-    def after_step(cls, state: AgentState, **fields: Any) -> HookContext:
+    def after_step(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A step has ended."""
         return cls(HookEvent.AFTER_STEP, state=state, step=state.current_step, **fields)
 
     @classmethod
-    def before_tool_use(cls, state: AgentState | None, tool_call: ToolCall, **fields: Any) -> HookContext:
+    def before_tool_use(
+        cls, state: AgentState | None, tool_call: ToolCall, **fields: Unpack[FurtherFields]
+    ) -> HookContext:
         """A tool is about to be called."""
         return cls(HookEvent.BEFORE_TOOL_USE, state=state, tool_call=tool_call, **fields)
 
     @classmethod
-    def after_tool_use(cls, state: AgentState | None, execution: ToolExecution, **fields: Any) -> HookContext:
+    def after_tool_use(
+        cls, state: AgentState | None, execution: ToolExecution, **fields: Unpack[FurtherFields]
+    ) -> HookContext:
         """A tool was called, or blocked."""
         return cls(
             HookEvent.AFTER_TOOL_USE,
@@ -360,28 +367,30 @@ class HookContext(Value):
         )
 
     @classmethod
-    def on_stop(cls, state: AgentState, **fields: Any) -> HookContext:
+    def on_stop(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """The run is about to stop."""
         return cls(HookEvent.ON_STOP, state=state, stop_signal=state.stop_signal, **fields)
 
     @classmethod
-    def before_subagent(cls, name: str, task: Any, **fields: Any) -> HookContext:
+    def before_subagent(cls, name: str, task: Any, **fields: Unpack[FurtherFields]) -> HookContext:
         """A subagent is about to start."""
         return cls(HookEvent.BEFORE_SUBAGENT, name=name, task=task, **fields)
 
     @classmethod
-    def after_subagent(cls, name: str, task: Any, result: Any, **fields: Any) -> HookContext:
+    def after_subagent(cls, name: str, task: Any, result: Any, **fields: Unpack[FurtherFields]) -> HookContext:
         """A subagent has ended."""
         return cls(HookEvent.AFTER_SUBAGENT, name=name, task=task, result=result, **fields)
 
     @classmethod
-    def on_error(cls, state: AgentState | None, error: BaseException | ErrorInfo, **fields: Any) -> HookContext:
+    def on_error(
+        cls, state: AgentState | None, error: BaseException | ErrorInfo, **fields: Unpack[FurtherFields]
+    ) -> HookContext:
         """Something failed; ``error_list`` always holds the error."""
         errors = (*(state.errors if state is not None else ()), ErrorInfo.of(error))
         return cls(HookEvent.ON_ERROR, state=state, error=error, error_list=errors, **fields)
 
 
-def _check_call(fields: dict[str, Any]) -> None:
+def _check_call(fields: Any) -> None:
     """Raise ``TypeError`` for an invalid tool call, which no gate could judge. None is left out."""
     call = fields["tool_call"]
     if call is None:

@@ -341,3 +341,6 @@ HookEvent.ON_HOST_EVENT = define_event(
     closed_means="refused where the host can",
     matched_by="host_event",
 )
+
+# The names of the events that no plugin has added.
+OWN_EVENTS = frozenset(_EVENTS)

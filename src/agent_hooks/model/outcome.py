@@ -11,7 +11,9 @@ from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, ClassVar, NoReturn
+    from typing import Any, ClassVar, NoReturn, Unpack
+
+    from .fields import BroughtFields, OutcomeFields, ProceedFields, SignalledFields
 
 # Fields kept of an outcome that ends the chain, of one that passes over hooks, and of any.
 KEPT = frozenset({"context", "metadata", "signals"})
@@ -136,7 +138,7 @@ class HookOutcome(Value):
     findings: tuple[Finding, ...] = ()
     shadowed: tuple[Shadowed, ...] = ()
 
-    def __init__(self, **fields: Any) -> None:
+    def __init__(self, **fields: Unpack[OutcomeFields]) -> None:
         if "signal" in fields:
             fields["signals"] = (*fields.get("signals", ()), fields.pop("signal"))
         if "decision" in fields and type(fields["decision"]) is not Decision:
@@ -148,63 +150,63 @@ class HookOutcome(Value):
     # -- factories ---------------------------------------------------------------------------------------------------
 
     @staticmethod
-    def proceed(**brings: Any) -> HookOutcome:
+    def proceed(**brings: Unpack[ProceedFields]) -> HookOutcome:
         """No objection. ``brings``: a new subject, state, context, messages, metadata or signal."""
         for name in brings:  # noqa: PLC0206 - `.items()` makes a pair of each, and a hook waits for this
             if name not in KEPT_IN_PASSING:
                 if name not in SUBJECTS:
                     return HookOutcome(**brings)
-                brings[name] = freeze(brings[name])
+                brings[name] = freeze(brings[name])  # type: ignore[literal-required]  # one of them
         new = new_value(HookOutcome)
-        new._fields = brings
+        new._fields = brings  # type: ignore[assignment]  # a dict with types for each key
         return new
 
     update = proceed
 
     @classmethod
-    def allow(cls, reason: str = "", *, final: bool = False, **brings: Any) -> HookOutcome:
+    def allow(cls, reason: str = "", *, final: bool = False, **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Grant permission to later hooks of the same or a lower source; ``final`` skips those hooks."""
         return cls(decision=Decision.ALLOW, reason=reason, final=final, **brings)
 
     @classmethod
-    def deny(cls, reason: str = "", **brings: Any) -> HookOutcome:
+    def deny(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """This does not happen, and the model is told ``reason``."""
         return cls(decision=Decision.DENY, reason=reason, **brings)
 
     @classmethod
-    def stop(cls, reason: str = "", **brings: Any) -> HookOutcome:
+    def stop(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """The run ends, for ``reason``."""
         return cls(decision=Decision.STOP, reason=reason, **brings)
 
     @classmethod
-    def ask(cls, reason: str = "", **brings: Any) -> HookOutcome:
+    def ask(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Put the question ``reason`` to whoever may answer it, once the chain has settled."""
         return cls(decision=Decision.ASK, reason=reason, **brings)
 
     @classmethod
-    def suspend(cls, reason: str = "", data: Any = None, **brings: Any) -> HookOutcome:
+    def suspend(cls, reason: str = "", data: Any = None, **brings: Unpack[SignalledFields]) -> HookOutcome:
         """The operation waits until it is resumed; ``data`` is kept with the suspension."""
         return cls(decision=Decision.SUSPEND, reason=reason, data=data, **brings)
 
     @classmethod
-    def skip(cls, **brings: Any) -> HookOutcome:
+    def skip(cls, **brings: Unpack[ProceedFields]) -> HookOutcome:
         """Pass over the remaining hooks of this hook's own or a lower source. Earlier changes are kept, and so
         are those of this outcome, except for a new subject.
         """
         return cls(decision=Decision.SKIP, **brings)
 
     @classmethod
-    def force_continue(cls, reason: str = "", **brings: Any) -> HookOutcome:
+    def force_continue(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Go on for another round, telling the model ``reason``; capped by ``HookPolicy.max_forced_continuations``."""
         return cls(decision=Decision.FORCE_CONTINUE, reason=reason, **brings)
 
     @classmethod
-    def retry(cls, reason: str = "", **brings: Any) -> HookOutcome:
+    def retry(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Do it again, through all the hooks before it."""
         return cls(decision=Decision.RETRY, reason=reason, **brings)
 
     @classmethod
-    def signal(cls, signal: StopSignal, **brings: Any) -> HookOutcome:
+    def signal(cls, signal: StopSignal, **brings: Unpack[BroughtFields]) -> HookOutcome:
         """Go on, and leave a stop signal; signals accumulate and the most authoritative one is reported."""
         return cls(signal=signal, **brings)
 

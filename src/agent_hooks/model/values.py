@@ -285,12 +285,12 @@ _UNCHANGEABLE |= {FrozenDict, FrozenList, Growing}
 HELD: set[type] = {Growing}
 
 
-def frozen_fields(fields: dict[str, Any]) -> dict[str, Any]:
+def frozen_fields(fields: Any) -> dict[str, Any]:
     """Return ``fields`` itself, with every dict, list and set in it made read-only."""
     for name, value in fields.items():
         if type(value) not in _UNCHANGEABLE:
             fields[name] = freeze(value)
-    return fields
+    return fields  # type: ignore[no-any-return]  # a dict, or keyword arguments with types of their own
 
 
 def freeze(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from logging import getLogger
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from agent_hooks.engine.registration import HookRegistration, triggers
 from agent_hooks.errors import AgentHooksError, RegistrationError, RunError, StoreError
@@ -25,6 +25,7 @@ from .skill_activation import SessionSkills, skills_in
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from agent_hooks.engine.event_markers import FurtherOptions, MatchedOptions, NamedOptions
     from agent_hooks.engine.hooks import Ask
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.markers import Match
@@ -225,25 +226,29 @@ class AgentBuilder:
         *,
         match: Match | None = None,
         name: str | None = None,
-        **options: Any,
+        **options: Unpack[FurtherOptions],
     ) -> Self:
         """Add a hook on one or several events; ``options`` are those of ``HookRegistration``."""
         made = HookRegistration(triggers(event), hook, priority=priority, match=match, name=name, **options)
         return self._with(registrations=(*self._registrations, made))
 
-    def before_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
+    def before_tool_use(
+        self, hook: Action, match: Match | None = None, priority: int = 0, **options: Unpack[NamedOptions]
+    ) -> Self:
         """Add a hook that runs before the tools that ``match`` names (default: all)."""
         return self.hook("before_tool_use", hook, priority, match=match, **options)
 
-    def after_tool_use(self, hook: Action, match: Match | None = None, priority: int = 0, **options: Any) -> Self:
+    def after_tool_use(
+        self, hook: Action, match: Match | None = None, priority: int = 0, **options: Unpack[NamedOptions]
+    ) -> Self:
         """Add a hook that gets the results of the tools that ``match`` names (default: all)."""
         return self.hook("after_tool_use", hook, priority, match=match, **options)
 
-    def continue_when(self, hook: Action, priority: int = 0, **options: Any) -> Self:
+    def continue_when(self, hook: Action, priority: int = 0, **options: Unpack[MatchedOptions]) -> Self:
         """Add a hook that decides before each step whether to continue (``should_continue``)."""
         return self.hook("should_continue", hook, priority, **options)
 
-    def process(self, hook: Action, priority: int = 0, **options: Any) -> Self:
+    def process(self, hook: Action, priority: int = 0, **options: Unpack[MatchedOptions]) -> Self:
         """Add a hook that processes the state after each step (``after_step``)."""
         return self.hook("after_step", hook, priority, **options)
 

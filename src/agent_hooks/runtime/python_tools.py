@@ -7,21 +7,35 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, Unpack, cast, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypedDict, Unpack, cast, get_type_hints, overload
 
 from agent_hooks.errors import ReadOnlyError, RunError, ToolArgumentsError
 from agent_hooks.model.tools import KIND_OF_NAME, KINDS, MAX_NAME_LENGTH, is_trusted_name
 from agent_hooks.model.values import FrozenDict, freeze, thaw
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from pydantic import TypeAdapter
     from pydantic_core import ArgsKwargs, ErrorDetails, ValidationError
 
     from agent_hooks.model.tool_call import ToolCall
 
 
-class Tool:
-    """A function that a model may call. Immutable; created by ``tool``, ``Tool.of`` or directly.
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec, TypeVar
+
+    P = ParamSpec("P", default=...)  # a bare `Tool` is one of any function
+    R = TypeVar("R", default=Any)
+else:
+    from typing import ParamSpec, TypeVar
+
+    P, R = ParamSpec("P"), TypeVar("R")
+
+
+class Tool(Generic[P, R]):
+    """A function that a model may call, with its parameters and result. Immutable; created by ``tool``, ``Tool.of`` or
+    directly.
 
     ``function``: sync or async; it gets its arguments by name, validated by pydantic from its annotations (lax mode:
     ``"3"`` is an integer). The model cannot set parameters bound by a ``functools.partial``. ``name``: by default the
@@ -35,7 +49,7 @@ class Tool:
 
     def __init__(
         self,
-        function: Callable[..., Any],
+        function: Callable[P, R],
         *,
         name: str | None = None,
         kind: str | None = None,
@@ -80,7 +94,7 @@ class Tool:
         self._is_made = True
 
     @classmethod
-    def of(cls, obj: Any) -> Tool:
+    def of(cls, obj: Any) -> Tool[..., Any]:
         """Return ``obj`` as a tool: a tool unchanged, a function wrapped in one.
 
         An object with ``name``, ``description``, ``parameters`` (a JSON Schema) and ``call(args)``, sync or async, is
@@ -94,11 +108,11 @@ class Tool:
         if has_schema and all(isinstance(text, str) for text in own) and not isinstance(obj, type):
             kind, aliases = getattr(obj, "kind", None), getattr(obj, "aliases", ())
             name, description = own
-            return cls(
+            return Tool(
                 obj.call, name=name, description=description, parameters=obj.parameters, kind=kind, aliases=aliases
             )
         if callable(obj):
-            return cls(obj)
+            return Tool(obj)
         raise RunError(
             f"{short(obj)} is no tool; give a function, what @tool makes of one, or an object with name, description, "
             "parameters (a JSON Schema) and call(args)."
@@ -124,20 +138,21 @@ class Tool:
     async def call(self, args: Mapping[str, Any]) -> Any:
         """Call the function, leaving ``args`` as they are. Raises ``ToolArgumentsError``, written for the model."""
         given = thaw(args if isinstance(args, dict) else dict(args))
+        function: Callable[..., Any] = self.function
         if self._arguments is None:
-            run = functools.partial(self.function, given)
+            run = functools.partial(function, given)
         else:
-            run = functools.partial(self.function, **self._arguments.read(given))
+            run = functools.partial(function, **self._arguments.read(given))
         result = await asyncio.to_thread(_without_stop_iteration, run) if self.in_thread else run()
         # Look at the type: an object that has every attribute, such as a mock, is not awaitable.
         return await result if hasattr(type(result), "__await__") else result
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function without validation."""
         return self.function(*args, **kwargs)
 
     def __setattr__(self, name: str, value: object) -> None:
-        if "_is_made" in vars(self):
+        if "_is_made" in vars(self) and name != "__orig_class__":  # set by `Tool[[str], int](function)`
             raise ReadOnlyError(
                 f"Tool.{name} is read-only; make another tool of the function: tool(function, {name}=...)."
             )
@@ -150,6 +165,12 @@ class Tool:
         return f"<Tool {self.name!r} kind={self.kind} function={self._place}>"
 
 
+if TYPE_CHECKING:
+
+    class _Decorator(Protocol):
+        def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
+
+
 class _Options(TypedDict, total=False):
     name: str | None
     kind: str | None
@@ -159,9 +180,9 @@ class _Options(TypedDict, total=False):
 
 
 @overload
-def tool(function: Callable[..., Any], /, **options: Unpack[_Options]) -> Tool: ...
+def tool(function: Callable[P, R], /, **options: Unpack[_Options]) -> Tool[P, R]: ...
 @overload
-def tool(**options: Unpack[_Options]) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(**options: Unpack[_Options]) -> _Decorator: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Turn a function into a tool: ``@tool``, ``@tool(kind="shell")`` or ``tool(function, name=...)``.
 

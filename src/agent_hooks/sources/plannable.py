@@ -10,6 +10,8 @@ import ast
 import os
 import sys
 
+from agent_hooks.model.events import OWN_EVENTS
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -91,6 +93,7 @@ def _obstacle_in_names(module: ModuleType, tree: ast.Module, settled: set[str]) 
     for name in sorted(hooks):
         decorators = defined[name].decorator_list if name in defined else []
         marker = decorators[0].func if decorators and isinstance(decorators[0], ast.Call) else (*decorators, None)[0]
+        marker = marker.value if isinstance(marker, ast.Attribute) and marker.attr in OWN_EVENTS else marker
         is_marked = len(decorators) == 1 and isinstance(marker, ast.Name) and marker.id in settled
         if not is_marked or getattr(vars(module)[name], "__qualname__", "") != name:
             return f"{module.__file__} has a hook {name} that is not only defined and marked"
@@ -132,6 +135,8 @@ def _is_plain_decorator(decorator: ast.expr, markers: set[str], settled: set[str
         named = (each for each in decorator.keywords if each.arg != "when" or not isinstance(each.value, ast.Name))
         given = [*decorator.args, *(each.value for each in named)]  # `when` is no part of a plan
         decorator = decorator.func
+    if isinstance(decorator, ast.Attribute) and decorator.attr in OWN_EVENTS:  # @hookimpl.before_tool_use
+        decorator = decorator.value
     name = decorator.attr if isinstance(decorator, ast.Attribute) else getattr(decorator, "id", "")
     return name in markers and all(_is_written_out(value, settled) for value in given)
 

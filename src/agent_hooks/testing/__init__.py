@@ -1,4 +1,4 @@
-"""For plugin authors: build a context, run a single hook, check that a rewrite is idempotent."""
+"""For plugin authors: check a plugin, build a context, run a single hook, check that a rewrite is idempotent."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.state import AgentState
 from agent_hooks.model.tool_call import ToolCall
 
+from .plugin_check import check_plugin
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, Unpack
 
     from agent_hooks.engine.hooks import Hooks
     from agent_hooks.model.events import HookEvent
+    from agent_hooks.model.fields import ContextFields
     from agent_hooks.model.outcome import HookOutcome
 
-__all__ = ["assert_idempotent", "make_context", "run_hook", "run_hook_async"]
+__all__ = ["assert_idempotent", "check_plugin", "make_context", "run_hook", "run_hook_async"]
 
 
 def make_context(
@@ -27,7 +30,7 @@ def make_context(
     tool: str | None = None,
     args: Mapping[str, Any] | None = None,
     kind: str | None = None,
-    **fields: Any,
+    **fields: Unpack[ContextFields],
 ) -> HookContext:
     """Return a context for ``event`` with a session, a working directory and an empty state.
 

@@ -399,7 +399,7 @@ def project_with_hooks(home):
     def make():
         root = home.path / "elsewhere"
         (root / ".git").mkdir(parents=True)
-        (root / "hookconf.py").write_text(HOOKCONF + "\n\n@hookimpl\ndef on_stop():\n    return None\n")
+        (root / "hookconf.py").write_text(HOOKCONF + "\n\n@hookimpl.on_stop\ndef last():\n    return None\n")
         store = TrustStore()
         store.trust(discover(str(root)))
 

@@ -291,10 +291,10 @@ class Incomparable:
     ("answer", "said"),
     [
         (Unspeakable(), "its message cannot be read"),
-        (HookOutcome(decision="ask", reason=ValueError("x")), "its reason must be text"),
-        (HookOutcome.update(state=42), "its state is 42"),
-        (HookOutcome.update(messages="abc"), "its messages is 'abc'"),
-        (HookOutcome.update(context=7), "its context is 7"),
+        (HookOutcome(decision="ask", reason=ValueError("x")), "its reason must be text"),  # type: ignore[arg-type]
+        (HookOutcome.update(state=42), "its state is 42"),  # type: ignore[arg-type]
+        (HookOutcome.update(messages="abc"), "its messages is 'abc'"),  # type: ignore[arg-type]
+        (HookOutcome.update(context=7), "its context is 7"),  # type: ignore[arg-type]
     ],
 )
 def test_an_answer_that_makes_no_sense_is_the_failure_of_the_hook_that_gave_it(engine, answer, said):

@@ -95,7 +95,7 @@ PRODUCED = [("after_inference", "response"), ("after_tool_use", "result"), ("on_
 @pytest.mark.parametrize(("event", "subject"), PRODUCED)
 def test_a_stop_keeps_what_hooks_before_it_made_of_something_that_has_come_about(engine, event, subject):
     """The run ends, and what it ends with is the redacted text, not the original."""
-    engine.says("redactor", HookOutcome.update(**{subject: "***"}), event=event, priority=1)
+    engine.says("redactor", HookOutcome.from_dict({subject: "***"}), event=event, priority=1)
     engine.says("stopper", HookOutcome.stop("enough"), event=event)
     original: dict[str, Any] = {subject: "secret"}
     outcome = engine.dispatch(make_context(event, **original))
@@ -115,7 +115,7 @@ def test_the_outcome_says_where_the_hook_that_decided_comes_from(engine):
 
 
 def test_a_hook_cannot_say_that_it_comes_from_somewhere_else(engine):
-    engine.says("plugins", HookOutcome.deny("no", source="managed"), source="plugin")
+    engine.says("plugins", HookOutcome.deny("no").replace(source="managed"), source="plugin")
     assert engine.dispatch(shell()).source == "plugin"
     engine = type(engine)(engine.colour)
     engine.says("forger", {"decision": "deny", "source": "managed"}, source="plugin")

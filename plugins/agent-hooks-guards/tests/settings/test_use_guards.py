@@ -93,12 +93,17 @@ def test_they_limit_the_run_of_a_loop_that_is_not_ours():
     manager = UseGuards(max_steps=2, max_tokens=None).add_to(HookManager(load_plugins=False))
     asked = []
 
+    def model(request):
+        asked.append("asked")
+        return "more"
+
     async def loop(turn, prompt):
         while True:
-            await turn.model(ModelRequest(), lambda request: asked.append("asked") or "more")
+            await turn.model(ModelRequest(), model)
 
     ending = asyncio.run(manager.hooks().run_turn("Go.", loop))
     assert len(asked) == 2
+    assert ending.stop_signal is not None
     assert ending.stop_signal.reason == "steps_limit"
 
 

@@ -1,6 +1,7 @@
 """The demo's workspace and hooks: a temporary folder with tools that cannot leave it, and a plugin.
 
-A plugin is a module like this: functions named after events, marked ``@hookimpl``.
+A plugin is a module like this: functions named after events and marked ``@hookimpl``, or of any name and marked with
+the decorator of an event.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def user_input() -> HookOutcome:
     return HookOutcome.update(context="House rule: run the tests before you stop.")
 
 
-@hookimpl(specname="before_tool_use", match="shell", mode="gate", priority=GUARD)
+@hookimpl.before_tool_use(match="shell", mode="gate", priority=GUARD)
 def stay_inside(tool_call: ToolCall) -> HookOutcome | None:
     """Refuse a command."""
     argv = tool_call.command.split()
@@ -43,7 +44,7 @@ def stay_inside(tool_call: ToolCall) -> HookOutcome | None:
     return None
 
 
-@hookimpl(specname="before_tool_use", match="shell")
+@hookimpl.before_tool_use(match="shell")
 def make_safer(tool_call: ToolCall) -> HookOutcome | None:
     """Change a command. All hooks then decide about the new one."""
     command = re.sub(r"^mv (?!-n )", "mv -n ", tool_call.command)
@@ -52,7 +53,7 @@ def make_safer(tool_call: ToolCall) -> HookOutcome | None:
     return HookOutcome.update(tool_args={**tool_call.args, "command": command}) if is_changed else None
 
 
-@hookimpl(specname="before_tool_use", match="write")
+@hookimpl.before_tool_use(match="write")
 def end_with_newline(tool_call: ToolCall) -> HookOutcome | None:
     """Change the content of a file before it is written."""
     if not tool_call.content or tool_call.content.endswith("\n"):
@@ -61,7 +62,7 @@ def end_with_newline(tool_call: ToolCall) -> HookOutcome | None:
     return HookOutcome.update(tool_args=args, reason="A newline was missing at the end.")
 
 
-@hookimpl(specname="before_tool_use", match="write|edit", mode="gate")
+@hookimpl.before_tool_use(match="write|edit", mode="gate")
 def ask_about_secrets(tool_call: ToolCall) -> HookOutcome | None:
     """Leave a decision to a person."""
     if any(path.endswith(".env") for path in tool_call.paths):
@@ -69,7 +70,7 @@ def ask_about_secrets(tool_call: ToolCall) -> HookOutcome | None:
     return None
 
 
-@hookimpl(specname="before_tool_use", match="read", mode="gate")
+@hookimpl.before_tool_use(match="read", mode="gate")
 def read_with_measure(ctx: HookContext) -> HookOutcome | None:
     """Count the reads, and refuse further ones above a limit."""
     if reads.increment(ctx.session_id, "reads", limit=MAX_READS) > MAX_READS:
@@ -77,7 +78,7 @@ def read_with_measure(ctx: HookContext) -> HookOutcome | None:
     return None
 
 
-@hookimpl(specname="after_tool_use", match="read")
+@hookimpl.after_tool_use(match="read")
 def weigh_notes(tool_call: ToolCall) -> HookOutcome | None:
     """Add context for the model to a result."""
     is_notes = any(path.endswith("notes.md") for path in tool_call.paths)

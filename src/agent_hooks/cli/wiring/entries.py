@@ -93,8 +93,8 @@ def _events_of(root: str, *, claude_settings: bool) -> Iterator[str]:
     for conf in source.project.confs if source.is_trusted else ():
         modules = (f"{os.path.join(conf.directory, *name.split('.'))}.py" for name in conf.modules)
         for text in (conf.code.decode("utf-8", "replace"), *map(read_text, modules)):
-            for pair in re.findall(r"\bdef (\w+)|\bspecname\s*=\s*[\"'](\w+)", text):
-                yield from (str(event) for name in pair if (event := find_event(name)) is not None)
+            for names in re.findall(r"\bdef (\w+)|\bspecname\s*=\s*[\"'](\w+)|\bhookimpl\.(\w+)", text):
+                yield from (str(event) for name in names if (event := find_event(name)) is not None)
 
 
 def events_of(wiring: Wiring) -> dict[str, str]:
