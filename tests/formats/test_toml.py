@@ -159,7 +159,7 @@ def test_the_settings_are_those_that_are_set():
     file = read(text)
     assert file.findings == ()
     settings = dict(file.settings)
-    plugins = settings.pop("plugins")
+    plugins = settings.pop("tables")
     assert plugins["guards"]["max_steps"] == 3
     assert plugins["prompts"] == {"x": {}}
     assert settings == {
@@ -191,7 +191,7 @@ def test_a_pyproject_has_the_same_keys_in_its_table():
     assert (file.path, file.source, file.findings) == ("/p/pyproject.toml", "project", ())
     (entry,) = file.entries
     assert (entry.type, entry.matcher, entry.origin) == ("command", "shell", "pyproject.toml:6")
-    assert file.settings == {"plugins": {"guards": {"max_steps": 1}}}
+    assert file.settings == {"tables": {"guards": {"max_steps": 1}}}
     assert file.lines[("guards", "max_steps")] == 11
     assert file.part == read(CHECK + guards.format("")).part
 
@@ -410,7 +410,7 @@ def test_hooks_that_are_no_table_block_everywhere():
 )
 def test_a_key_that_is_none_blocks_if_gates_may_be_lost_with_it(text, blocks):
     assert found_in(text) == [("unknown-key", 1, "", blocks)]
-    assert read(text).settings.keys() <= {"plugins"}
+    assert read(text).settings.keys() <= {"tables"}
 
 
 @pytest.mark.parametrize(
@@ -614,7 +614,7 @@ def test_whatever_is_in_a_file_each_handler_is_an_entry_or_something_is_said_abo
         assert any(finding.kind in ("not-honoured", "unknown-event") for finding in file.findings)
     known = {"policy", "permits", "disabled", "ignore", "hooks"}
     for key in table.keys() - known:
-        assert key in file.settings.get("plugins", {}) or any(key in finding.message for finding in file.findings)
+        assert key in file.settings.get("tables", {}) or any(key in finding.message for finding in file.findings)
 
 
 def tables_of(hooks):
@@ -634,7 +634,7 @@ def test_whatever_the_bytes_are_there_is_an_answer(data):
 def test_a_project_cannot_say_which_models_judge():
     file = read('[prompts]\nfast = "openai:cheap"\n', source="project")
     assert [(finding.kind, finding.line) for finding in file.findings] == [("not-allowed", 1)]
-    assert "prompts" not in file.settings.get("plugins", {})
+    assert "prompts" not in file.settings.get("tables", {})
     assert read('[prompts]\nfast = "openai:cheap"\n', source="user").findings == ()
 
 
@@ -671,4 +671,4 @@ def test_in_a_pyproject_too():
 @pytest.mark.parametrize("text", ["[setup]\nx = 1", "[notification]\nsound = true", "[stop]\n[stop.words]"])
 def test_a_plugin_may_be_called_like_an_event(text):
     assert found_in(text) == []
-    assert read(text).settings["plugins"]
+    assert read(text).settings["tables"]

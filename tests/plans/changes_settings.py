@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from projects import denying, settings, toml
 
-from .changes import change, edit, put
+from .changes import change, edit, put, saying
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -317,3 +317,98 @@ def a_plugin_of_claude_code_edited(world: World) -> str:
 def a_plugin_of_claude_code_removed(world: World) -> str:
     (world.home / "claude" / "hooks" / "hooks.json").unlink()
     return "claude_plugins names"
+
+
+# -- modules of hooks of the user --------------------------------------------------------------------------------------
+
+CONF = f"from agent_hooks import HookOutcome, hookimpl\n\n{saying('the module says no')}"
+SILENT_CONF = CONF.replace("shell", "write")
+
+
+def silent_conf(world: World) -> None:
+    put(world.config / "hookconf.py", SILENT_CONF)
+
+
+@change()
+def a_module_of_the_user_created(world: World) -> str:
+    put(world.config / "hookconf.py", CONF)
+    return "the module says no"
+
+
+@change(silent_conf)
+def a_module_of_the_user_edited_with_the_same_size_and_time(world: World) -> str:
+    edit(world.config / "hookconf.py", "write", "shell")
+    return "the module says no"
+
+
+@change(lambda world: put(world.config / "hookconf.py", CONF))
+def a_module_of_the_user_removed(world: World) -> str:
+    (world.config / "hookconf.py").unlink()
+    return ""
+
+
+@change(silent_conf)
+def a_module_of_the_user_that_others_may_write_meanwhile(world: World) -> str:
+    (world.config / "hookconf.py").chmod(0o666)
+    return "somebody else can change"
+
+
+@change(silent_conf)
+def a_folder_above_a_module_of_the_user_that_others_may_write_meanwhile(world: World) -> str:
+    world.config.parent.chmod(0o777)
+    return "somebody else can change"
+
+
+def two_modules(world: World) -> None:
+    put(world.config / "hookconf.py", 'agent_hooks_plugins = ["rules.shell"]\n')
+    put(world.config / "rules" / "shell.py", SILENT_CONF)
+
+
+@change(two_modules)
+def a_module_that_the_users_names_edited(world: World) -> str:
+    edit(world.config / "rules" / "shell.py", "write", "shell")
+    return "the module says no"
+
+
+# -- modules that the user names as plugins ----------------------------------------------------------------------------
+
+
+def silent_module(world: World) -> None:
+    put(world.site / "plain_rules.py", SILENT_CONF)
+    put(world.config / FILE, 'plugins = ["plain_rules"]\n')
+
+
+def module_of_the_command(world: World) -> None:
+    put(world.site / "plain_rules.py", SILENT_CONF)
+    world.arguments = ("-p", "plain_rules")
+
+
+@change(silent_module)
+def a_module_that_the_user_names_edited_with_the_same_size_and_time(world: World) -> str:
+    edit(world.site / "plain_rules.py", "write", "shell")
+    return "the module says no"
+
+
+@change(silent_module)
+def a_module_that_the_user_names_removed(world: World) -> str:
+    (world.site / "plain_rules.py").unlink()
+    return "could not be loaded"
+
+
+@change()
+def a_module_named_by_the_user(world: World) -> str:
+    put(world.site / "plain_rules.py", CONF)
+    put(world.config / FILE, 'plugins = ["plain_rules"]\n')
+    return "the module says no"
+
+
+@change(module_of_the_command)
+def a_module_of_the_command_line_edited(world: World) -> str:
+    edit(world.site / "plain_rules.py", "write", "shell")
+    return "the module says no"
+
+
+@change(module_of_the_command)
+def a_module_of_the_command_line_shadowed_by_another(world: World) -> str:
+    put(world.site / "plain_rules" / "__init__.py", CONF)
+    return "the module says no"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from textwrap import dedent
 
 import pytest
 
@@ -174,12 +175,14 @@ def test_the_same_hooks_answer_in_the_same_order_through_every_entry_point(tmp_p
     command, project, untrusted = Command(tmp_path), Project(tmp_path), Project(tmp_path, "repo/inner")
     command.install(PLUGIN)
     said = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "the user's file"}}
-    command.configure(toml(["echo", json.dumps(said)]))
+    command.configure(f'plugins = ["named_rules"]\n{toml(["echo", json.dumps(said)])}')
     project.write(
         {"hookconf.py": CONF, "agent-hooks.toml": toml(["echo", json.dumps(said).replace("user", "project")])}
     )
     command.trust(project)
     untrusted.write({"hookconf.py": HOOKCONF})
+    (command.config / "hookconf.py").write_text(dedent(CONF.replace("hookconf.py", "the user's module")))
+    (command.site / "named_rules.py").write_text(dedent(CONF.replace("hookconf.py", "the named module")))
     (tmp_path / "bin" / "doors").write_text(SCRIPT.rpartition("from agent_hooks_core")[0] + IN_CODE)
 
     # -- in code
@@ -187,7 +190,8 @@ def test_the_same_hooks_answer_in_the_same_order_through_every_entry_point(tmp_p
     (loaded, built) = done.json
     assert loaded == built
     hooks, context, findings = loaded
-    told = ["first of the plugin", "hookconf.py", "the user's file", "the project's file", "last of the plugin"]
+    told = ["first of the plugin", "the named module", "the user's module", "hookconf.py"]
+    told += ["the user's file", "the project's file", "last of the plugin"]
     assert context.split("\n\n") == told
     assert [finding.partition(":")[0] for finding in findings] == [str(untrusted.root)]
     # -- the commands

@@ -161,7 +161,8 @@ def loader_for(event: Event) -> HookConfigLoader:
     from agent_hooks.trust.project_files import is_marked, project_root
 
     restrict(filter(is_marked, map(project_root, event.folders)))
-    return HookConfigLoader(event.folders, near=event.near, claude_settings=not event.host.runs_claude_settings)
+    is_read = not event.host.runs_claude_settings
+    return HookConfigLoader(event.folders, near=event.near, claude_settings=is_read, modules=event.begun.modules)
 
 
 def _may_be_folder(path: str) -> bool:
@@ -187,7 +188,8 @@ def _new_plan(event: Event, loader: HookConfigLoader) -> Plan | None:
 
         loaded = tuple(sys.modules)
         rows_of(loader, loaded)  # before everything is loaded again, in vain
-        plan = make_plan(event.folders, loaded, claude_settings=loader.claude_settings)
+        modules = loader.modules
+        plan = make_plan(event.folders, loaded, claude_settings=loader.claude_settings, modules=modules)
         # What has changed since this process began may have been imported before.
         began = time.time_ns() - int((time.monotonic() - event.begun.at) * 1e9)
         return None if stamps.is_young(plan["seen"], began) else plan

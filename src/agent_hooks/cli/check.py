@@ -13,7 +13,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.tools import COMMAND_KEYS, CONTENT_KEYS, PATH_KEYS, URL_KEYS
 from agent_hooks.model.values import plain
-from agent_hooks.sources.loader import PROTECTION
+from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.loading import load
 from agent_hooks.system.progress import report
 from agent_hooks.wire import get_host
@@ -40,14 +40,22 @@ _TEXTS = {*COMMAND_KEYS, *PATH_KEYS, *CONTENT_KEYS, *URL_KEYS, "old_string", "pr
 
 
 def show_check(
-    event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str, as_json: bool
+    event: str,
+    *,
+    tool: str,
+    arguments: tuple[str, ...],
+    prompt: str | None,
+    cwd: str,
+    agent: str,
+    modules: tuple[str, ...] = (),
+    as_json: bool,
 ) -> int:
     """Print the hooks' decision; return 0 if it may go ahead, else 1. Raises ``AgentHooksError`` for bad input."""
     cwd = os.path.abspath(cwd)
     ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
     watcher = Watcher()
     with apart(), prints_elsewhere():
-        manager = load(cwd)
+        manager = load(cwd, files=HookConfigLoader(cwd, modules=modules))
         manager.register(watcher, "agent-hooks check")
         ctx = ctx.replace(project_dir=manager.project_dir)
         report(f"the hooks of {ctx.event!s}")

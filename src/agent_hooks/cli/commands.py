@@ -28,6 +28,11 @@ VERSION = sys.modules["agent_hooks"].__version__
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON instead.")
 
 
+with_modules = click.option(
+    "-p", "modules", multiple=True, metavar="MODULE", help="Load this module of the environment, too; may be repeated."
+)
+
+
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands, those of installed plugins last."""
@@ -96,27 +101,29 @@ def serve_command(arguments: tuple[str, ...]) -> None:
 
 @commands.command("demo")
 @click.option("--recorded", is_flag=True, help="Play a recorded session of a coding agent instead.")
+@with_modules
 @as_json
 @click.option(
     "--speed",
     type=click.FloatRange(min=0),
     help="Events per second; 0 shows all at once.  [default: 4 in a terminal, else 0]",
 )
-def demo_command(*, recorded: bool, as_json: bool, speed: float | None) -> None:
+def demo_command(*, recorded: bool, as_json: bool, speed: float | None, modules: tuple[str, ...]) -> None:
     """Run an agent, offline and in a temporary folder, and show what hooks make of it."""
     pace = speed if speed is not None else 4.0 if sys.stdout.isatty() and not as_json else 0.0
     from .demo.play import play_agent, play_recorded
 
-    (play_recorded if recorded else play_agent)(as_json=as_json, pace=pace)
+    (play_recorded if recorded else play_agent)(as_json=as_json, pace=pace, modules=modules)
 
 
 @commands.command("plugins")
+@with_modules
 @as_json
-def plugins_command(*, as_json: bool) -> None:
+def plugins_command(*, modules: tuple[str, ...], as_json: bool) -> None:
     """List the installed plugins and their hooks. Exits 1 if a plugin is broken."""
     from .listings import show_plugins
 
-    sys.exit(show_plugins(as_json=as_json))
+    sys.exit(show_plugins(modules=modules, as_json=as_json))
 
 
 @commands.command("events")
@@ -144,6 +151,7 @@ def events_command(*, as_json: bool) -> None:
 @click.option(
     "--agent", default="claude-code", show_default=True, type=click.Choice([*HOSTS]), help="Whose names these are."
 )
+@with_modules
 @as_json
 def check_command(**options: Any) -> None:
     """Show what the installed hooks would decide about EVENT. Nothing is executed.
@@ -162,6 +170,16 @@ def check_command(**options: Any) -> None:
     except AgentHooksError as error:
         raise click.UsageError(str(error)) from error
     sys.exit(code)
+
+
+@commands.command("init")
+@click.option("--python", is_flag=True, help="Write a hookconf.py in place of an agent-hooks.toml.")
+@click.option("--user", is_flag=True, help="Write it for every agent of yours, in place of the project here.")
+def init_command(*, python: bool, user: bool) -> None:
+    """Write the smallest file with one rule, and say what to type next. A file that is there stays as it is."""
+    from .init import make_file
+
+    sys.exit(make_file(python=python, user=user))
 
 
 @commands.command("trust")
@@ -262,8 +280,9 @@ def status_command(*, as_json: bool) -> None:
 @commands.command("doctor")
 @click.argument("targets", nargs=-1, metavar="[HOST]... [PATH]")
 @click.option("--fire", is_flag=True, help="Run the gates of the hosts with faults, and show what the hosts do.")
+@with_modules
 @as_json
-def doctor_command(*, targets: tuple[str, ...], fire: bool, as_json: bool) -> None:
+def doctor_command(*, targets: tuple[str, ...], fire: bool, modules: tuple[str, ...], as_json: bool) -> None:
     """Show what is wrong with the hooks that hold at PATH, with file, line and remedy.
 
     With a HOST, also whether that coding agent asks the hooks, and how long that takes: its command lines are run on an
@@ -276,7 +295,8 @@ def doctor_command(*, targets: tuple[str, ...], fire: bool, as_json: bool) -> No
     if len(paths) > 1 or not all(map(os.path.isdir, paths)):
         raise click.UsageError(f"{paths[-1]!r} is no folder, or a second one, and no HOST: {', '.join(WIRINGS)}.")
     hosts = [name for name in dict.fromkeys(targets) if name in WIRINGS]
-    sys.exit(show_doctor(paths[0] if paths else ".", hosts=hosts, fire=fire, as_json=as_json))
+    folder = paths[0] if paths else "."
+    sys.exit(show_doctor(folder, hosts=hosts, fire=fire, modules=modules, as_json=as_json))
 
 
 @commands.command("schema")

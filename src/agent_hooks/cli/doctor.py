@@ -14,7 +14,6 @@ from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.sources.files import CLAUDE_FILE
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
-from agent_hooks.sources.loading import load
 from agent_hooks.sources.plugin_settings import tables_in
 from agent_hooks.system.folders import claude_dir, read_regular
 from agent_hooks.system.strict_json import read_json
@@ -63,15 +62,17 @@ _MOVING = frozenset(
 )
 
 
-def show_doctor(directory: str, *, hosts: Sequence[str] = (), fire: bool = False, as_json: bool) -> int:
+def show_doctor(
+    directory: str, *, hosts: Sequence[str] = (), fire: bool = False, modules: Sequence[str] = (), as_json: bool
+) -> int:
     """Print the problems of the hooks that hold in ``directory``, and of the wiring of ``hosts``; return 1 if there are
     any, else 0. ``fire``: run the gates of these hosts, or of all that are wired, with faults.
     """
-    loader = HookConfigLoader(directory)
+    loader = HookConfigLoader(directory, modules=modules)
     refused: list[ConfigFinding] = []
     manager: HookManager | None = None
     with apart(), prints_elsewhere():
-        if ending := ending_of(lambda: load(directory)):
+        if ending := ending_of(lambda: HookConfigLoader(directory, modules=modules).load()):
             message = f"The process that loads the hooks {ending}."
             remedy = "Until that is done, every gate denies."
             refused = [_finding("broken-plugin", message, remedy, must_be_repaired=True)]

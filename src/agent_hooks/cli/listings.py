@@ -20,6 +20,7 @@ from .terminal import apart, line_printer, print_json, print_records, prints_els
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from agent_hooks.engine.plugin_info import HookInfo, PluginInfo
@@ -27,10 +28,10 @@ if TYPE_CHECKING:
 _STYLES = {"active": "bold green", "broken": "bold red"}
 
 
-def show_plugins(*, as_json: bool) -> int:
+def show_plugins(*, modules: Iterable[str] = (), as_json: bool) -> int:
     """Print the plugins and their hooks; return 1 if one is broken, else 0."""
     with apart(), prints_elsewhere():
-        loader = HookConfigLoader()
+        loader = HookConfigLoader(modules=modules)
         manager = loader.load()
         plugins = [plugin for plugin in manager.plugins() if plugin.name != PROTECTION]
         hooks = manager.describe()

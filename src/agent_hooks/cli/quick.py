@@ -46,7 +46,7 @@ _PATIENCE_SECONDS = 5.0
 NO_PLAN = "--no-plan"
 # Under these, hosts name the event in a payload, if they do.
 _EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName")
-_OPTIONS = {"--agent", "--event", "--timeout", "--on-ask", "--config-dir"}
+_OPTIONS = {"--agent", "--event", "--timeout", "--on-ask", "--config-dir", "-p"}
 
 
 class Start:
@@ -54,7 +54,7 @@ class Start:
 
     ``at``: when it began, on the monotonic clock. ``parts``: what was read of stdin. ``payload``: the payload, if it is
     whole. ``key``: that of the plan, empty if there must not be one. ``plan``: the plan, if there is one that holds.
-    ``call``: what the resident process was asked, and has not answered yet.
+    ``call``: what the resident process was asked, and has not answered yet. ``modules``: those of ``-p``.
     """
 
     def __init__(self) -> None:
@@ -64,6 +64,7 @@ class Start:
         self.key: tuple[Any, ...] = ()
         self.plan: Plan | None = None
         self.call: Any = None
+        self.modules: tuple[str, ...] = ()
 
     def stamps(self) -> tuple[dict[str, Any], ...]:
         """Return the stamps of the plan's files, which were compared just now."""
@@ -172,7 +173,8 @@ def options_of(arguments: list[str]) -> dict[str, str]:
     rest = iter(arguments)
     for argument in rest:
         name, equals, value = argument.partition("=")
-        given[name] = value if equals else next(rest)
+        value = value if equals else next(rest)
+        given[name] = f"{given[name]},{value}" if name == "-p" and name in given else value
     if (
         not given.keys() <= _OPTIONS
         or given.get("--agent") == "auto"  # a plan, and a quick answer, is one host's
@@ -221,7 +223,7 @@ def _key(options: dict[str, str], folders: tuple[str, ...]) -> tuple[Any, ...]:
         __file__,
         os.geteuid(),
     )
-    chosen = tuple(options.get(name, "") for name in ("--agent", "--on-ask", "--config-dir"))
+    chosen = tuple(options.get(name, "") for name in ("--agent", "--on-ask", "--config-dir", "-p"))
     # `asking` compares the folders with those of the event.
     return (python, chosen, folders, tuple(map(os.environ.get, VARIABLES)))
 

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from .resident import Call
     from .supervised import Marks, Send, Work
 
-    Options = tuple[Host, str | None, float | None, str]
+    Options = tuple[Host, str | None, float | None, str, tuple[str, ...]]
     Isolate = Callable[[HookContext, float], tuple[Answer, bytes]]
 else:
     import _signal as signal  # `signal` imports enum
 
-OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir")
+OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir", "-p")
 USAGE = f"""\
 Usage: agent-hooks run --agent {"|".join(HOSTS)}|auto
                       [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
-                      [--config-dir DIR] [--no-plan]
+                      [--config-dir DIR] [-p MODULE]... [--no-plan]
 
 Ask the installed hooks about one event of a coding agent. This is the command for the agent's own hook settings: it
 reads the event as JSON from stdin, and answers as that agent expects, on stdout and stderr and by its exit code.
@@ -56,6 +56,7 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
                      decision to the agent's own approval
   --config-dir DIR   where the user's settings and trusts are, and nowhere else (default: both where the environment
                      says and in the account's own folder)
+  -p MODULE          load this module of the environment as a plugin, too; may be repeated
   --no-plan          load every plugin and settings file anew, instead of using what the last event has kept
 """
 
@@ -126,10 +127,11 @@ def _write(descriptor: int, text: str | bytes) -> None:
 
 
 def parse_options(arguments: list[str]) -> Options:
-    """Return the host, its event, the timeout in seconds (None: a little before the host's own limit) and what becomes
-    of an ask. Raises ``AgentHooksError``: a misconfigured gate must not silently allow.
+    """Return the host, its event, the timeout in seconds (None: a little before the host's own limit), what becomes
+    of an ask, and the modules to load. Raises ``AgentHooksError``: a misconfigured gate must not silently allow.
     """
     given: dict[str, str] = {}
+    modules: list[str] = []
     rest = iter(arguments)
     for argument in rest:
         name, equals, value = argument.partition("=")
@@ -139,6 +141,7 @@ def parse_options(arguments: list[str]) -> Options:
         if found is None:
             raise AgentHooksError(f"{name} needs a value.")
         given[name] = found
+        modules += [found] if name == "-p" else []
     if "--agent" not in given:
         raise AgentHooksError(f"--agent is missing; it takes {' or '.join(HOSTS)}.")
     host = AUTO if given["--agent"] == AUTO.name else get_host(given["--agent"])
@@ -159,11 +162,11 @@ def parse_options(arguments: list[str]) -> Options:
         raise AgentHooksError(
             "`run` is for coding agents, which write an event to its stdin; see `agent-hooks run --help`."
         )
-    return host, given.get("--event"), timeout, on_ask
+    return host, given.get("--event"), timeout, on_ask, tuple(modules)
 
 
 def _answer(arguments: list[str], options: Options, begun: Start, output: tuple[int, int]) -> tuple[Answer, bytes]:
-    host, event, timeout, on_ask = options
+    host, event, timeout, on_ask, _ = options
 
     def read() -> dict[str, Any]:
         if begun.payload is None:
@@ -194,7 +197,7 @@ def decide(
     ``read`` returns the payload. ``isolate`` asks the hooks about a context, until a deadline, where they can do no
     harm.
     """
-    host, event, timeout, _ = options
+    host, event, timeout, _, begun.modules = options
     try:
         payload = read()
         named_host, (host, foreign) = host, recognised(host, payload, os.environ)

@@ -195,7 +195,7 @@ class Worker:
         try:
             folders.use_account()
             ctx, near = event.ctx, event.near
-            key = (event.host.name, event.folders)
+            key = (event.host.name, event.folders, event.begun.modules)
             kept = self._managers.load(key, near, lambda: loader_for(event))
             if kept is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent"):
                 return None

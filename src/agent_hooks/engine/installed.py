@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import PluginLoadError, RegistrationError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.system.progress import report
-from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps, search_path
+from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps, search_path, stray_folder
 from agent_hooks.system.versions import unmet
 
 from .checks import call_own
@@ -16,7 +17,7 @@ from .origins import ORIGIN, origin_in, origin_named
 from .plugin_info import MadePlugin, PluginInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from agent_hooks.model.context import HookContext
 
@@ -32,8 +33,11 @@ NOT_INSTALLED = "Remove these metadata if you do not know them."
 _scanned: tuple[object, list[_Point]] | None = None
 
 
-def load_installed(manager: HookManager, disabled: frozenset[str], only: frozenset[str] | None = None) -> None:
-    """Load the installed plugins, each on its own: first import them, then add their events, then their hooks.
+def load_installed(
+    manager: HookManager, disabled: frozenset[str], only: frozenset[str] | None, modules: Mapping[str, str]
+) -> None:
+    """Load the installed plugins and the ``modules``, which are named with their sources, each on its own: first import
+    them, then add their events, then their hooks.
 
     Those named by ``disabled`` or the environment variable ``AGENT_HOOKS_DISABLE`` are left out, unless they are
     managed or one of their hooks is required. One that fails is replaced by a gate that denies, so that nothing passes
@@ -46,11 +50,7 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
         names = ", ".join(sorted(by_variable))
         manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
     loaded: list[tuple[PluginInfo, Any]] = []
-    found = found_points()
-    missing = (only or frozenset()) - {info.name for info, _ in found}
-    if missing:
-        raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
-    for info, load in found if only is None else [pair for pair in found if pair[0].name in only | kept]:
+    for info, load in _chosen(only, kept, modules):
         if info.status == "ignored":
             manager.keep_info(info)
             manager.notes += (f"agent_hooks: The plugin {info.name} was not loaded: {info.error}. {NOT_INSTALLED}",)
@@ -59,7 +59,7 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
             info = info.replace(source="managed")
         is_off = info.name in (disabled | by_variable) - kept
         plugin: Any = None
-        report(f"the import of {_described(info)}")
+        report(f"the import of {described(info)}")
         try:
             plugin = load()
             if info.source == "plugin" and lies_in_project(*_files(plugin, info)):
@@ -76,10 +76,12 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
                 continue
         manager.keep_info(info.replace(status="disabled"))
     for info, plugin in loaded:
-        report(f"the registration of {_described(info)}")
+        report(f"the registration of {described(info)}")
         try:
             manager.register(plugin, info.name, source=info.source)
             manager.check_pending()
+            if is_module(info) and not manager.get_hookcallers(plugin):
+                raise PluginLoadError("it has no hooks: mark its functions with @hookimpl")
             manager.keep_info(info)
         except KeyboardInterrupt:
             raise
@@ -90,11 +92,53 @@ def load_installed(manager: HookManager, disabled: frozenset[str], only: frozens
     report("")
 
 
+def _chosen(only: frozenset[str] | None, kept: frozenset[str], modules: Mapping[str, str]) -> list[_Point]:
+    """Return the entry points to load and, after them, the modules that are none of theirs."""
+    found = found_points()
+    missing = (only or frozenset()) - {info.name for info, _ in found}
+    if missing:
+        raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
+    chosen = found if only is None else [pair for pair in found if pair[0].name in only | kept]
+    known = {name for info, _ in chosen if info.status != "ignored" for name in (info.name, info.entry_point)}
+    return [*chosen, *(_module_point(*each) for each in modules.items() if each[0] not in known)]
+
+
 def remedy_for(plugin: PluginInfo) -> str:
     """Return the remedy for a broken plugin. ``AGENT_HOOKS_DISABLE`` does not reach a managed one."""
     if plugin.source == "managed":
         return "Repair it."
+    if is_module(plugin):
+        where = "out of -p, or of plugins in agent-hooks.toml"
+        return f"Repair it, or take it {where}, or set {DISABLE_VARIABLE}={plugin.name}."
     return f"Repair or uninstall it, or set {DISABLE_VARIABLE}={plugin.name.rstrip('#')}."  # `#` marks a second one
+
+
+def is_module(plugin: PluginInfo) -> bool:
+    """Whether a plugin is a module that somebody named, and no entry point of a distribution."""
+    return bool(plugin.entry_point) and not plugin.distribution
+
+
+def _module_point(name: str, source: str) -> _Point:
+    def load() -> Any:
+        from importlib import import_module
+        from importlib.util import find_spec
+
+        parts = name.split(".")
+        if not all(map(str.isidentifier, parts)):
+            raise PluginLoadError(f"{name!r} is not the name of a module, like 'house.rules'")
+        for count in range(1, len(parts) + 1):
+            # This imports the module above, which was looked at before.
+            spec = find_spec(".".join(parts[:count]))
+            if spec is None:
+                raise PluginLoadError(f"this Python's environment, {sys.prefix}, has no such module")
+            levels = count + (spec.submodule_search_locations is not None)
+            if stray := stray_folder(spec.origin or "", levels):
+                raise PluginLoadError(
+                    f"it lies in {stray}, which is no folder of this Python's environment: install it"
+                )
+        return import_module(name)
+
+    return PluginInfo(name=name, source=source, entry_point=name), load
 
 
 def disabled_by_variable() -> frozenset[str]:
@@ -116,8 +160,6 @@ def found_points() -> list[_Point]:
 
 def _scan() -> list[_Point]:
     """Search for the entry points; an unreadable distribution affects only itself."""
-    import sys
-
     from importlib_metadata import distributions
 
     found: list[_Point] = []
@@ -183,21 +225,23 @@ def _is_required(plugin: Any, manager: HookManager) -> bool:
 
 def _files(plugin: Any, info: PluginInfo) -> tuple[str | None, ...]:
     """Return the files of the module that an entry point names, and of the plugin."""
-    import sys
-
     names = (info.entry_point.partition(":")[0].strip(), getattr(plugin, "__module__", None) or type(plugin).__module__)
     modules = (plugin, *(sys.modules.get(name) for name in names))
     return tuple(getattr(module, "__file__", None) for module in modules)
 
 
-def _described(info: PluginInfo) -> str:
-    return f"the plugin {info.name!r} of {info.distribution or 'unknown origin'}"
+def described(info: PluginInfo) -> str:
+    """Name a plugin and its distribution."""
+    owner = "" if is_module(info) else f" of {info.distribution or 'unknown origin'}"
+    return f"the plugin {info.name!r}{owner}"
 
 
 def _place(info: PluginInfo, error: BaseException, plugin: Any) -> str:
     """Return where in the plugin's own code it failed, as ``file:line``; else its file, or its entry point."""
     package = info.entry_point.partition(":")[0].partition(".")[0].strip()
     found = origin_in(package, error) or origin_named(str(error), info.name, plugin) or getattr(plugin, "__file__", "")
+    if not found and is_module(info):
+        return f"the module {info.entry_point}"
     return found or f"the entry point {info.name} = {info.entry_point} of {info.distribution}"
 
 
@@ -208,7 +252,7 @@ def _put_gate(manager: HookManager, info: PluginInfo, error: BaseException, plug
     name = info.name
     while manager.has_plugin(name):  # another distribution has an entry point of the same name
         name += "#"
-    message = f"{_described(info)} could not be loaded ({what}). {remedy_for(info)}"
+    message = f"{described(info)} could not be loaded ({what}). {remedy_for(info)}"
     gate = failing_gate(name, message, called=info.name, origin=place)
     manager.register(gate, name, source=info.source)
     manager.keep_info(info.replace(name=name, status="broken", error=what))

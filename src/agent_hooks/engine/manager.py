@@ -42,8 +42,9 @@ class HookManager(HookRegistry, pluggy.PluginManager):
     ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
     leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings.
     ``known_tools``: names of tools that matches may name, besides those of the hosts. ``managed``: the settings of the
-    machine's owner; the other arguments do not bind managed hooks and plugins. A
-    plugin that fails to load is named by ``plugins()`` and denies on the events of gates until it is blocked by name.
+    machine's owner; the other arguments do not bind managed hooks and plugins. ``modules``: names of modules of this
+    environment to load as plugins, with the source of each. A plugin that fails to load is named by ``plugins()`` and
+    denies on the events of gates until it is blocked by name.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         policy: HookPolicy | None = None,
         managed: ManagedSettings | None = None,
         known_tools: Iterable[str] = (),
+        modules: Mapping[str, str] | None = None,
     ) -> None:
         pluggy.PluginManager.__init__(self, PROJECT)
         self.known_tools: dict[str, int] = dict.fromkeys(known_tools, RANKS["code"])
@@ -73,8 +75,9 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         if self.policy.shadow:
             kept = "" if self.managed.policy.shadow else " but managed hooks"
             self.notes += (f"agent_hooks: the whole policy is in shadow, nothing is enforced{kept}.",)
-        if load_plugins or self.managed.plugins:
-            load_installed(self, frozenset(disabled), None if load_plugins is True else frozenset(load_plugins or ()))
+        if load_plugins or self.managed.plugins or modules:
+            only = None if load_plugins is True else frozenset(load_plugins or ())
+            load_installed(self, frozenset(disabled), only, modules or {})
 
     # -- registration ------------------------------------------------------------------------------------------------
 

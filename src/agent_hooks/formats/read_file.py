@@ -21,7 +21,7 @@ class ReadFile(Value):
     """One parsed file: its hooks, its settings and its problems.
 
     ``source``: one of ``policy.SOURCES``. ``settings``: its other keys (``policy``, ``disabled``, ``permits``,
-    ``ignore``…), validated; ``plugins``: the tables of plugins, unvalidated. ``lines``: the lines of these settings, by
+    ``ignore``…), validated; ``tables``: those of plugins, unvalidated. ``lines``: the lines of these settings, by
     path in our table. ``part``: the canonical bytes of the content that takes effect. Trust covers only this part, so
     other changes of the file need no new trust. ``form``, ``project_dir`` and ``plugin_root`` are as in its entries.
     """

@@ -35,11 +35,13 @@ if TYPE_CHECKING:
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # Keys for the user and the machine's owner only; `prompts` names the models that judge.
-_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "claude_settings", "prompts"})
+_NOT_FOR_PROJECTS = frozenset(
+    {"disabled", "required", "config_dir", "ignore", "permits", "plugins", "claude_settings", "prompts"}
+)
 _TABLES = ("policy", "permits")
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Keys whose loss might let a denied call pass.
-_KEEPS_GATES = frozenset({"hooks", "policy", "claude_plugins"})
+_KEEPS_GATES = frozenset({"hooks", "policy", "plugins", "claude_plugins"})
 # The difflib ratio above which a key is a misspelling of another, such as "hook" of "hooks".
 _ALIKE = 0.82
 # The ratio above which an unknown event is a misspelt event of gates.
@@ -61,8 +63,8 @@ def read_toml(
 
     ``source``: one of ``policy.SOURCES``. ``directory``: the base of relative paths (default: the file's folder).
     Invalid parts become findings; the rest is kept. ``settings`` holds the keys that are set: ``policy`` (fields of
-    ``HookPolicy``), ``disabled``, ``ignore`` and ``claude_plugins`` (lists of strings), ``permits`` (``Permits``),
-    ``claude_settings`` (a bool), ``plugins`` (the settings of each plugin, unvalidated).
+    ``HookPolicy``), ``disabled``, ``ignore``, ``plugins`` and ``claude_plugins`` (lists of strings), ``permits``
+    (``Permits``), ``claude_settings`` (a bool), ``tables`` (the settings of each plugin, unvalidated).
     """
     plain = data.replace(b"\0", b"").lower()  # UTF-16 and UTF-32 become plain text without their null bytes
     if pyproject and not any(mark in plain for mark in (b"agent", b"hooks", b"\\u", b"\\x")):
@@ -206,7 +208,7 @@ class _Reading(Reader):
         if "hooks" in table:
             self._read_hooks(table["hooks"], (*self._at, "hooks"))
         if plugins:
-            self.settings["plugins"] = plugins
+            self.settings["tables"] = plugins
         start, wanted = len(self._at), {*plugins, *self.settings}
         return ReadFile(
             path=self.path,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .toml_lines import Place
 
 Text = Annotated[str, StringConstraints(min_length=1)]
+ModuleName = Annotated[str, StringConstraints(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")]
 FindingId = Annotated[str, StringConstraints(pattern="^[0-9a-f]{12}$")]
 Mode = Literal["gate", "transform", "observe"]
 OnFailure = Literal["open", "ask", "closed"]
@@ -106,6 +107,9 @@ class HookFile(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     disabled: list[Text] = Field([], description="Plugins to leave out (not from a project).")
+    plugins: list[ModuleName] = Field(
+        [], max_length=100, description="Modules of the environment to load as plugins (not from a project)."
+    )
     required: list[Text] = Field([], description="Plugins that must be there (only from the machine's file).")
     config_dir: Text = _unset("The folder of the user's configuration (only from the machine's file).")
     ignore: list[FindingId] = Field([], description="Findings to live with, by id (not from a project).")

@@ -20,7 +20,7 @@ from agent_hooks.system.folders import (
     read_regular,
     uses_account,
 )
-from agent_hooks.system.paths import folders_above, is_below
+from agent_hooks.system.paths import folders_above, is_below, places_of
 from agent_hooks.system.stamps import note
 
 TYPE_CHECKING = False
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agent_hooks.trust.trust_store import TrustStatus, TrustStore
 
 FILE = "agent-hooks.toml"
+HOOKCONF = "hookconf.py"
 CLAUDE_FILE = "settings.json"
 CLAUDE_LOCAL_FILE = "settings.local.json"
 CLAUDE_MANAGED_FILE = "managed-settings.json"
@@ -79,6 +80,55 @@ class TomlSource:
             if found is not None:
                 yield found
                 yield from _claude_plugins(found)
+
+
+class HookconfSource:
+    """The ``hookconf.py`` beside the machine's or the user's ``agent-hooks.toml``, and the modules that it names.
+
+    It runs without being trusted, so nobody but its owner and root may be able to write it or a folder that leads to
+    it. ``settings["hookconf"]`` of each file is the module.
+    """
+
+    def __init__(self, source: str, folder: str = "") -> None:
+        self.source = source
+        self.folder = folder or (managed_dir() if source == "managed" else config_dir())
+
+    def load(self) -> Iterable[ReadFile]:
+        """Read the files that exist; nothing is run."""
+        first = os.path.join(self.folder, HOOKCONF)
+        waiting: list[tuple[str, ReadFile | None]] = [(first, None)]
+        seen = {first}
+        for path, missing in waiting:  # the loop appends to it
+            data = _bytes_of(path, self.source, is_code=True)
+            if not isinstance(data, bytes):
+                found = missing if data is None else data
+                yield from () if found is None else (found,)
+                continue
+            read = self._read(first, path, data)
+            yield read
+            for module in read.settings["hookconf"].modules:
+                target = f"{os.path.join(os.path.dirname(path), *module.split('.'))}.py"
+                if target not in seen:
+                    seen.add(target)
+                    problem = f"agent_hooks_plugins names {module!r}, but there is no {target}."
+                    lost = ReadFile.unreadable(problem, "Correct or remove the name.", path=path, source=self.source)
+                    waiting.append((target, lost))
+
+    def _read(self, first: str, path: str, code: bytes) -> ReadFile:
+        from agent_hooks.formats.hookconf import NAMED_MODULES, named_modules
+        from agent_hooks.trust.manifest import ConfFile
+
+        modules: tuple[str, ...] = ()
+        findings: tuple[ConfigFinding, ...] = ()
+        try:
+            modules = named_modules(code) if NAMED_MODULES.encode() in code else ()
+        except SettingsError as error:
+            remedy = "Write the names out in a list."
+            findings = ReadFile.unreadable(str(error), remedy, path=path, source=self.source).findings
+        name = first if path == first else f"{first}:{os.path.relpath(path, self.folder)}"
+        conf = ConfFile(name=name, path=path, directory=self.folder, code=code, modules=modules)
+        settings = {"hookconf": conf}
+        return ReadFile(path=path, source=self.source, settings=settings, findings=findings, part=code)
 
 
 class ClaudeSource:
@@ -230,7 +280,7 @@ class ProjectSource:
         if self.standing.status in ("trusted", "empty") or not (has_hooks or self._had_hooks):
             return None
         root, gates = visible(self.project.root), self.project.replace(reads=reads).gates
-        plugins = dict.fromkeys(name for read in reads for name in read.settings.get("plugins", ()))
+        plugins = dict.fromkeys(name for read in reads for name in read.settings.get("tables", ()))
         tables = [f"[{visible(name)}]" for name in plugins]
         parts = [{1: "1 gate"}.get(gates, f"{gates} gates")] if gates else []
         if tables:
@@ -327,13 +377,19 @@ def _claude_plugins(file: ReadFile) -> Iterator[ReadFile]:
             yield read_claude(data, path=path, source=file.source, directory=root, plugin_root=root)
 
 
-def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
-    """Return the content of a file, None for a missing one, or a ``ReadFile`` with a finding for an unusable one."""
+def _bytes_of(path: str, source: str, *, is_code: bool = False) -> bytes | ReadFile | None:
+    """Return the content of a file, None for a missing one, or a ``ReadFile`` with a finding for an unusable one.
+
+    ``is_code``: also the user's own counts only if nobody else can write it.
+    """
     try:
         data = read_regular(path, _MAX_BYTES)
-        if source == "managed" and (writer := _other_writer(path)):
+        if source == "managed" and (place := _other_writer(path)):
             remedy = "Let it belong to root, and let nobody else write it or a folder above it."
-            return ReadFile.unreadable(f"It does not count, because {writer}.", remedy, path=path, source=source)
+            problem = f"It does not count, because somebody other than root can change {place}."
+            return ReadFile.unreadable(problem, remedy, path=path, source=source)
+        if source != "managed" and is_code and (place := _other_writer(path, os.geteuid())):
+            return _changeable(path, place, source)
         return data
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -343,16 +399,30 @@ def _bytes_of(path: str, source: str) -> bytes | ReadFile | None:
         return ReadFile.unreadable(problem, remedy, path=path, source=source)
 
 
-def _other_writer(path: str) -> str:
-    """Return why others than the system could have written or replaced a file, an empty string if none could."""
+def _changeable(path: str, place: str, source: str) -> ReadFile:
+    """Return the finding about code of the user that somebody else can change at ``place``."""
+    from shlex import quote
+
+    is_foreign = os.lstat(place).st_uid not in (0, os.geteuid())
+    command = f"sudo chown -h {os.geteuid()} {quote(place)}" if is_foreign else f"chmod go-w {quote(place)}"
+    problem = f"It is not run, because somebody else can change {place}, and so what would run."
+    return ReadFile.unreadable(problem, f"Look at it, then type: {command}.", path=path, source=source)
+
+
+def _other_writer(path: str, owner: int = 0) -> str:
+    """Return the place at which others than root and ``owner`` could write or replace a file, an empty string if there
+    is none.
+    """
     if os.name == "nt":  # it has no such permissions
         return ""
-    real = os.path.realpath(path)
-    for each in (real, *folders_above(real)):
+    for each in places_of(path):
         note("owner", each)
         status = os.stat(each)
+        owners = {status.st_uid, os.lstat(each).st_uid} if os.path.islink(each) else {status.st_uid}
         # In a folder with the sticky bit, such as /tmp, nobody can replace the files of others.
-        is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
-        if status.st_uid != 0 or (is_open and not (status.st_gid == 0 and not status.st_mode & stat.S_IWOTH)):
-            return f"somebody other than root can change {each}"
+        is_sticky = stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX
+        is_open = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_sticky
+        is_roots = status.st_gid == 0 and not status.st_mode & stat.S_IWOTH
+        if not owners <= {0, owner} or (is_open and not is_roots):
+            return each
     return ""

@@ -1,7 +1,8 @@
-"""``hookconf.py``: a file of hooks in any directory of a project, for the events below it, like pytest's conftest.py.
+"""``hookconf.py``: a file of hooks in any directory of a project, for the events below it, like pytest's conftest.py;
+and of the user and the machine's owner, for all events.
 
-Exactly the trusted bytes run: the file is not read again, and no ``.pyc`` is used or written. The project's folder is
-not added to the import path.
+Exactly the bytes run that were trusted, or read: the file is not read again, and no ``.pyc`` is used or written. Its
+folder is not added to the import path.
 """
 
 from __future__ import annotations
@@ -31,44 +32,61 @@ def register_confs(manager: HookManager, project: Project) -> list[ConfigFinding
     This runs code of the project, so the project must be trusted. A module that fails denies on the events of gates
     below its directory, until it is repaired or its name is blocked. Hooks of a project can only tighten.
     """
+    remedy = "Repair it and trust the project again"
     findings = []
     for conf in project.confs:
-        if manager.is_blocked(conf.name):
-            continue
         scope = ("directory", conf.directory, project.root)
-        module = None
-        report(f"the import of {conf.path}")
-        try:
-            module = load_hookconf(conf)
-            manager.register(module, conf.name, source="project", scope=scope)
-            manager.check_pending()
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - whatever a project's code may raise
-            if module is not None and manager.get_plugin(conf.name) is module:
-                manager.unregister(name=conf.name)
-            cause = (isinstance(error, PluginLoadError) and error.__cause__) or error
-            line = _line_in(cause, conf.path) or _line_of_named(error, conf, module)
-            findings.append(_put_gate(manager, conf, cause, line, scope))
-    report("")
+        findings += register_conf(manager, conf, source="project", scope=scope, remedy=remedy)
     return findings
 
 
+def register_conf(
+    manager: HookManager, conf: ConfFile, *, source: str, scope: tuple[str, ...] | None = None, remedy: str
+) -> list[ConfigFinding]:
+    """Run one module of hooks and register it as a plugin, unless its name is blocked; return findings about it.
+
+    ``remedy``: the repair of one that fails, as the beginning of a sentence.
+    """
+    if manager.is_blocked(conf.name):
+        return []
+    module = None
+    report(f"the import of {conf.path}")
+    try:
+        module = load_hookconf(conf)
+        manager.register(module, conf.name, source=source, scope=scope)
+        manager.check_pending()
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever somebody's code may raise
+        if module is not None and manager.get_plugin(conf.name) is module:
+            manager.unregister(name=conf.name)
+        cause = (isinstance(error, PluginLoadError) and error.__cause__) or error
+        line = _line_in(cause, conf.path) or _line_of_named(error, conf, module)
+        whose = "the machine's" if source == "managed" else "your own"
+        remedy = f"{remedy}, or go on without it: disabled = [{conf.name!r}] in {whose} agent-hooks.toml."
+        return [_put_gate(manager, conf, cause, line, source, scope, remedy)]
+    finally:
+        report("")
+    return []
+
+
 def _put_gate(
-    manager: HookManager, conf: ConfFile, error: BaseException, line: int, scope: tuple[str, ...]
+    manager: HookManager,
+    conf: ConfFile,
+    error: BaseException,
+    line: int,
+    source: str,
+    scope: tuple[str, ...] | None,
+    remedy: str,
 ) -> ConfigFinding:
     from agent_hooks.engine.installed import failing_gate
     from agent_hooks.engine.plugin_info import PluginInfo
 
     message = f"It could not be loaded ({_describe(error)}), so what it would decide about is denied."
-    remedy = (
-        f"Repair it and trust the project again, or go on without it: disabled = [{conf.name!r}] in your own "
-        "agent-hooks.toml."
-    )
     finding = ConfigFinding(kind="broken", path=conf.path, line=line, message=message, remedy=remedy)
     gate = failing_gate(conf.name, str(finding), origin=_place(conf.path, line))
-    manager.register(gate, conf.name, source="project", scope=scope)
-    manager.keep_info(PluginInfo(name=conf.name, source="project", status="broken", error=_describe(error)))
+    manager.register(gate, conf.name, source=source, scope=scope)
+    manager.keep_info(PluginInfo(name=conf.name, source=source, status="broken", error=_describe(error)))
     return finding
 
 

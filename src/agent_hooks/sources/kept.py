@@ -19,6 +19,7 @@ from .loader import PROTECTION
 from .planned import MoreHooksError, check_near
 from .planning import surroundings
 from .plugin_settings import held_tables, look_again
+from .precedence import modules_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,6 +154,9 @@ def _made_from(loader: HookConfigLoader) -> tuple[object, ...] | None:
     """Return all that the manager of ``loader`` is made from, as values to compare."""
     files, points = loader.read(), found_points()
     confs = [conf for source in loader.projects if source.is_trusted for conf in source.project.confs]
+    confs += [file.settings["hookconf"] for file in files if "hookconf" in file.settings]
+    if loader.modules or modules_in(files):
+        return None
     others = [info for info, _ in points if info.status != "ignored" and info.distribution not in OURS]
     if confs or others or any(entry.type not in _TYPES for file in files for entry in file.entries):
         return None

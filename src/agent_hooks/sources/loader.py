@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.installed import DISABLE_VARIABLE, NOT_INSTALLED, disabled_by_variable, failing_gate, remedy_for
+from agent_hooks.engine.installed import (
+    DISABLE_VARIABLE,
+    NOT_INSTALLED,
+    described,
+    disabled_by_variable,
+    failing_gate,
+    is_module,
+    remedy_for,
+)
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.engine.plan import check_source
@@ -19,6 +28,7 @@ from .files import (
     CLAUDE_FILE,
     CLAUDE_LOCAL_FILE,
     ClaudeSource,
+    HookconfSource,
     ProjectSource,
     TomlSource,
     choose_folder,
@@ -29,16 +39,26 @@ from .files import (
     user_sources,
 )
 from .plugin_settings import CORE_TABLES, hold_project, tables_in
-from .precedence import deciding, managed_settings, permits_for, policy_with, ranked_as_plugin, reads_claude, stricter
+from .precedence import (
+    deciding,
+    managed_settings,
+    modules_in,
+    permits_for,
+    policy_with,
+    ranked_as_plugin,
+    reads_claude,
+    stricter,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from agent_hooks.engine.registration import HookRegistration
     from agent_hooks.formats.entry import HookEntry
     from agent_hooks.formats.read_file import ConfigSource
     from agent_hooks.model.policy import HookPolicy
     from agent_hooks.trust.gate import Protection
+    from agent_hooks.trust.manifest import ConfFile
 
 
 _ONLY_MANAGED = "Remove it: only the machine's agent-hooks.toml may say it."
@@ -54,7 +74,7 @@ class HookConfigLoader:
     ``sources``: read these in place of the machine's, the user's and the projects' files. ``near``: search nested files
     of a project only on the way to these paths (default: everywhere in it). ``claude_settings``: read Claude Code's own
     settings files as well, which a host that reads them itself does not need. ``handler_types``: by name, for this
-    manager alone.
+    manager alone. ``modules``: to load as plugins, besides those that the user's and the machine's files name.
     """
 
     def __init__(
@@ -65,12 +85,14 @@ class HookConfigLoader:
         near: Iterable[str] | None = None,
         claude_settings: bool = True,
         handler_types: Mapping[str, Any] | None = None,
+        modules: Iterable[str] = (),
     ) -> None:
         if directories is None or isinstance(directories, (str, os.PathLike)):
             directories = (directories or os.getcwd(),)
         self.directories = tuple(os.path.abspath(directory) for directory in directories)
         self.claude_settings = claude_settings
         self.handler_types = dict(handler_types or {})
+        self.modules = tuple(modules)
         self._near = None if near is None else tuple(near)
         self._given = None if sources is None else tuple(sources)
         # Each finding with the source of its file and the root of its project.
@@ -109,13 +131,15 @@ class HookConfigLoader:
         load_plugins: bool | Iterable[str] = True,
         disabled: Iterable[str] = (),
         files: list[ReadFile] | None = None,
+        modules: Mapping[str, str] | None = None,
     ) -> HookManager:
         """Return a manager with the installed plugins and the hooks of all files, those of projects only if trusted.
 
         Afterwards ``findings`` holds the problems, ``ignored`` the ids of findings that the user ignores,
         and ``stand_ins`` the names of the plugins that deny in place of hooks that cannot be honoured. ``policy``: the
         application's, which stricter policies of the machine's and the user's files override. ``disabled``: plugins to
-        leave out. ``files``: the result of ``read``, if that was called before. Raises ``TrustError`` if the policy
+        leave out. ``files``: the result of ``read``, if that was called before. ``modules``: further ones, with the
+        source of each. Raises ``TrustError`` if the policy
         requires the gates of an untrusted project, and ``RegistrationError`` for a plugin that cannot be registered.
         """
         self._found = []
@@ -126,7 +150,11 @@ class HookConfigLoader:
         off = {*disabled, *(name for file in counting for name in file.settings.get("disabled", ()))}
         managed = managed_settings(files)
         manager = self.manager = HookManager(
-            load_plugins=load_plugins, disabled=off, policy=policy_with(policy, files), managed=managed
+            load_plugins=load_plugins,
+            disabled=off,
+            policy=policy_with(policy, files),
+            managed=managed,
+            modules={**modules_in(files), **dict.fromkeys(self.modules, "plugin"), **(modules or {})},
         )
         self._find(plugin_problems(manager), "plugin")
         manager.handler_types.update(self.handler_types)
@@ -137,6 +165,8 @@ class HookConfigLoader:
         manager.register(self.make_gate(files), PROTECTION, source="managed", shadow=False)
         for file in sorted(files, key=lambda file: -priority_of(file.source)):
             self._register(manager, file, roots.get(file.path, ""))
+            if conf := file.settings.get("hookconf"):
+                self._register_conf(manager, conf, file.source, off if file.source != "managed" else _disabled(files))
         for registration in self._registrations:
             manager.add(registration)
         for source in self.projects:
@@ -162,7 +192,8 @@ class HookConfigLoader:
             return given
         files = [*TomlSource("managed").load()]
         choose_folder(files)
-        own = [[*source.load()] for source in user_sources()]
+        files += HookconfSource("managed").load()
+        own = [[*toml.load(), *HookconfSource("user", toml.folder).load()] for toml in user_sources()]
         files += [file for found in stricter(own) for file in found]
         for source, sources in (("managed", [ClaudeSource("managed")]), ("user", user_claude_sources())):
             if reads_claude(files, source):
@@ -214,11 +245,12 @@ class HookConfigLoader:
 
     # -- registering -------------------------------------------------------------------------------------------------
 
-    def make_gate(self, files: Iterable[ReadFile]) -> Protection:
+    def make_gate(self, files: Sequence[ReadFile]) -> Protection:
         """Return the gate that protects settings, trust store and hooks from agents."""
         from agent_hooks.trust.gate import Protection
 
         protected = [path for source in self.projects for path in source.protected]
+        protected += [file.path for file in files if "hookconf" in file.settings]
         scripts = [path for source in self.projects if source.is_trusted for path in source.project.python_scripts]
         for file in deciding(files):
             protected.append(file.path)
@@ -245,7 +277,10 @@ class HookConfigLoader:
         users = [source.folder for source in user_claude_sources() if source.folder]
         protected += [os.path.join(folder, name) for folder in users for name in (CLAUDE_FILE, CLAUDE_LOCAL_FILE)]
         tables = {file.path: file.part for source in self.projects for file in source.load() if file.form == "toml"}
-        further = (ClaudeSource("managed").folder,)
+        modules = _modules_of(self.manager)
+        protected += [module.__file__ for module in modules if getattr(module, "__file__", None)]
+        packages = [folder for module in modules for folder in getattr(module, "__path__", ())]
+        further = (ClaudeSource("managed").folder, *packages)
         self.protection = (tuple(protected), further, tables, tuple(scripts), self.project_dir)
         return Protection(protected, further=further, tables=tables, scripts=scripts, project=self.project_dir)
 
@@ -269,6 +304,14 @@ class HookConfigLoader:
                     ConfigFinding(kind="not-honoured", path=file.path, message=message, remedy=remedy, blocks=True)
                 ]
             self._find(found, file.source, root)
+
+    def _register_conf(self, manager: HookManager, conf: ConfFile, source: str, off: Container[str]) -> None:
+        """Run a module of the user's or the machine's own, which is live everywhere."""
+        from .hookconfs import register_conf
+
+        if conf.name in off:
+            manager.set_blocked(conf.name)
+        self._find(register_conf(manager, conf, source=source, remedy="Repair it"), source)
 
     def _finish_project(self, manager: HookManager, source: ProjectSource, off: set[str]) -> None:
         root = source.project.root
@@ -370,6 +413,17 @@ def _loaded(sources: Iterable[ConfigSource]) -> tuple[list[ReadFile], list[HookR
     return files, [each for each in loaded if not isinstance(each, ReadFile)]
 
 
+def _modules_of(manager: HookManager) -> list[Any]:
+    """Return the imported modules that somebody named as plugins."""
+    names = [info.entry_point for info in manager.plugins() if is_module(info)]
+    return [sys.modules[name] for name in names if name in sys.modules]
+
+
+def _disabled(files: Iterable[ReadFile]) -> set[str]:
+    """Return the names that the machine's files disable."""
+    return {name for file in files if file.source == "managed" for name in file.settings.get("disabled", ())}
+
+
 def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
     return frozenset(name for file in files for name in file.settings.get("ignore", ()))
 
@@ -382,8 +436,7 @@ def plugin_problems(manager: HookManager) -> list[ConfigFinding]:
             message = f"The plugin {info.name} was not loaded: {info.error}."
             found.append(ConfigFinding(kind="not-installed", message=message, remedy=NOT_INSTALLED))
         elif info.status == "broken":
-            owner = info.distribution or "unknown origin"
-            message = f"The plugin {info.name!r} of {owner} is broken, so what it would decide about is denied"
+            message = f"T{described(info)[1:]} is broken, so what it would decide about is denied"
             message = f"{message}: {info.error.rstrip('.')}."
             remedy = remedy_for(info)
             found.append(ConfigFinding(kind="broken-plugin", message=message, remedy=remedy, must_be_repaired=True))

@@ -86,6 +86,12 @@ def _finder(plan: Plan) -> Callable[[tuple[Any, ...]], Callable[..., Any]]:
             from agent_hooks.handlers.entry_hooks import decode_hook
 
             return decode_hook(where[0])[0]
+        if kind == "hookconf":
+            from agent_hooks.trust.manifest import ConfFile
+
+            from .hookconfs import load_hookconf
+
+            return getattr(load_hookconf(ConfFile(**where[0])), where[1])  # type: ignore[no-any-return]
         module, name, path = where
         __import__(module)
         if getattr(sys.modules[module], "__file__", None) != path:

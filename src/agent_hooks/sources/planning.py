@@ -24,11 +24,12 @@ from .plugin_settings import export_tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
+    from agent_hooks.trust.manifest import ConfFile
 
     from .files import ProjectSource
 
@@ -39,20 +40,26 @@ class CannotPlanError(Exception):
     """Raised with the reason why a configuration cannot be planned."""
 
 
-def make_plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: bool) -> dict[str, Any]:
+def make_plan(
+    folders: Sequence[str], loaded: Iterable[str], *, claude_settings: bool, modules: Sequence[str] = ()
+) -> dict[str, Any]:
     """Load the configuration of ``folders`` anew and return its plan. Raises ``CannotPlanError``.
 
-    ``loaded``: the names of the modules that were imported when it was loaded before. ``claude_settings``: as in
-    ``HookConfigLoader``.
+    ``loaded``: the names of the modules that were imported when it was loaded before. ``claude_settings`` and
+    ``modules``: as in ``HookConfigLoader``.
     """
-    plan, seen = stamps.watching(lambda: _plan(folders, loaded, claude_settings=claude_settings), TELLING)
+
+    def look() -> dict[str, Any]:
+        loader = HookConfigLoader(folders, near=folders, claude_settings=claude_settings, modules=modules)
+        return _plan(loader, folders, loaded)
+
+    plan, seen = stamps.watching(look, TELLING)
     return {**plan, "seen": seen, "quiet": {}, "facts": ()}
 
 
-def _plan(folders: Sequence[str], loaded: Iterable[str], *, claude_settings: bool) -> dict[str, Any]:
+def _plan(loader: HookConfigLoader, folders: Sequence[str], loaded: Iterable[str]) -> dict[str, Any]:
     for folder in search_path():
         stamps.note("file", folder, *metadata_files(folder))
-    loader = HookConfigLoader(folders, near=folders, claude_settings=claude_settings)
     manager = loader.load()
     rows = rows_of(loader, loaded)
     stamps.note("file", sys.executable, os.path.join(sys.prefix, "pyvenv.cfg"), *_imported())
@@ -105,23 +112,24 @@ def rows_of(loader: HookConfigLoader, loaded: Iterable[str]) -> list[dict[str, A
     for hook in hooks:
         if any(problem.is_error for problem in name_problems(hook, manager.known_tools)):
             raise CannotPlanError(f"the match of {hook.name} is wrong")
+    confs = {conf.name: conf for file in loader.files if (conf := file.settings.get("hookconf"))}
     for info in manager.plugins():
         if info.status == "broken":
             raise CannotPlanError(f"the plugin {info.name} is broken")
-        is_active = info.entry_point and info.status == "active"
+        is_active = info.status == "active" and (info.entry_point or info.name in confs)
         if is_active and (problem := obstacle(manager.get_plugin(info.name), info.name, loaded)):
             raise CannotPlanError(problem)
-    return [_row(hook, manager) for hook in hooks]
+    return [_row(hook, manager, confs) for hook in hooks]
 
 
-def _row(hook: Hook, manager: HookManager) -> dict[str, Any]:
-    row = row_of(hook, _reference(hook, manager))
+def _row(hook: Hook, manager: HookManager, confs: Mapping[str, ConfFile]) -> dict[str, Any]:
+    row = row_of(hook, _reference(hook, manager, confs))
     if row is None:
         raise CannotPlanError(f"the match of {hook.name} is made in code")
     return row
 
 
-def _reference(hook: Hook, manager: HookManager) -> tuple[Any, ...]:
+def _reference(hook: Hook, manager: HookManager, confs: Mapping[str, ConfFile]) -> tuple[Any, ...]:
     """Return where the function of a hook is. Raises ``CannotPlanError``."""
     if hook.plugin_name == PROTECTION:
         return ("protection", hook.origin)
@@ -132,6 +140,8 @@ def _reference(hook: Hook, manager: HookManager) -> tuple[Any, ...]:
     path = getattr(plugin, "__file__", None)
     if not names or path is None:
         raise CannotPlanError(f"the hook {hook.name} is no function of a module")
+    if hook.plugin_name in confs:
+        return ("hookconf", dict(confs[hook.plugin_name]._fields), names[0])
     return ("function", plugin.__name__, names[0], path)
 
 

@@ -144,7 +144,7 @@ def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
     from agent_hooks.formats.toml import TABLE
 
     prefix = f"{'.'.join(TABLE)}." if os.path.basename(file.path) == "pyproject.toml" else ""
-    for name, settings in file.settings.get("plugins", {}).items():
+    for name, settings in file.settings.get("tables", {}).items():
         lines = {place[1:]: line for place, line in file.lines.items() if place[0] == name}
         of_file = {"name": name, "path": file.path, "source": file.source, "root": root}
         yield PluginTable(**of_file, settings=settings, at=f"{prefix}{name}", lines=lines)

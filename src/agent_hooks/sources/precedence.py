@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Settings that only the account's own file may set if the user has two files.
 _LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings"})
 # Settings that a file of a plugin's source may set.
-_FOR_PLUGINS = frozenset({"plugins", "claude_plugins"})
+_FOR_PLUGINS = frozenset({"tables", "claude_plugins"})
 
 
 def deciding(files: Iterable[ReadFile]) -> list[ReadFile]:
@@ -35,7 +35,8 @@ def managed_settings(files: Iterable[ReadFile]) -> ManagedSettings:
     """Return the settings of the machine's files, which no lower source changes."""
     files = [file for file in files if file.source == "managed"]
     off = {name for file in files for name in file.settings.get("disabled", ())}
-    plugins = {name for file in files for name in file.settings.get("plugins", ())} - off
+    plugins = {name for file in files for name in file.settings.get("tables", ())} - off
+    plugins |= {name for file in files for name in file.settings.get("plugins", ())} - off
     required = {name for file in files for name in file.settings.get("required", ())}
     tables = [file.settings["policy"] for file in files if file.settings.get("policy")]
     policy = HookPolicy()
@@ -44,6 +45,14 @@ def managed_settings(files: Iterable[ReadFile]) -> ManagedSettings:
 
         policy = merged_policy(None, tables, (), ())
     return ManagedSettings(policy=policy, plugins=frozenset(plugins | required))
+
+
+def modules_in(files: Iterable[ReadFile]) -> dict[str, str]:
+    """Return the modules to load as plugins, with the source of each. Those of the user rank as installed plugins do;
+    those of a folder of the environment only tighten where the account has its own.
+    """
+    found = {name: "project" for file in files for name in file.settings.get("tightening_plugins", ())}
+    return found | {name: "plugin" for file in deciding(files) for name in file.settings.get("plugins", ())}
 
 
 def policy_with(policy: HookPolicy | None, files: Iterable[ReadFile]) -> HookPolicy:
@@ -80,8 +89,12 @@ def stricter(own: list[list[ReadFile]]) -> list[list[ReadFile]]:
 
     moved = []
     for file in own[0]:
+        if "hookconf" in file.settings:  # as a project's, its hooks only tighten
+            moved.append(file.replace(source="project"))
+            continue
         policy = {key: value for key, value in file.settings.get("policy", {}).items() if project_may_say(key, value)}
         kept = {key: value for key, value in file.settings.items() if key not in _LOOSENING and key != "policy"}
+        kept |= {"tightening_plugins": kept.pop("plugins")} if "plugins" in kept else {}
         dropped = file.settings.keys() & _LOOSENING | {
             f"policy.{key}" for key in file.settings.get("policy", {}).keys() - policy.keys()
         }

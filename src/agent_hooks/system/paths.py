@@ -37,6 +37,20 @@ def folders_above(path: str) -> Iterator[str]:
         path = above
 
 
+def places_of(path: str) -> Iterator[str]:
+    """Yield ``path``, the folders around it, and those of each link on the way: whoever can change one of them decides
+    about the content of ``path``.
+    """
+    seen: set[str] = set()
+    waiting = [path]
+    for place in waiting:  # the loop appends to it
+        if place not in seen:
+            seen.add(place)
+            yield place
+            folder = os.path.dirname(place)
+            waiting += [os.path.join(folder, os.readlink(place)), folder] if os.path.islink(place) else [folder]
+
+
 def is_below(path: str, folder: str) -> bool:
     """Whether ``path`` is ``folder`` or in it, both absolute."""
     return path == folder or path.startswith(os.path.join(folder, ""))

@@ -27,15 +27,8 @@ def restrict(projects: Iterable[str]) -> None:
     import nothing else from ``projects``, the real paths of their roots. For this process.
     """
     global _sites, _projects, _left_out  # noqa: PLW0603 - of the process, like its path
-    import site
-
-    folders = site.getsitepackages()
-    if site.ENABLE_USER_SITE and not os.environ.get("PYTHONUSERBASE"):
-        folders.append(site.getusersitepackages())
     _projects = tuple(projects)
-    prefix, ours = os.path.realpath(sys.prefix), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    real = map(os.path.realpath, folders)
-    _sites = frozenset((ours, *(each for each in real if is_below(each, prefix) or not _is_below_project(each))))
+    _sites = _site_folders()
     named = os.environ.get("PYTHONPATH", os.devnull).split(os.pathsep)
     note("real", *named)
     given = {*map(os.path.realpath, named)}
@@ -50,11 +43,35 @@ def restrict(projects: Iterable[str]) -> None:
     _left_out = tuple(left_out)
 
 
+def _site_folders() -> frozenset[str]:
+    import site
+
+    folders = site.getsitepackages()
+    if site.ENABLE_USER_SITE and not os.environ.get("PYTHONUSERBASE"):
+        folders.append(site.getusersitepackages())
+    prefix, ours = os.path.realpath(sys.prefix), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    real = map(os.path.realpath, folders)
+    return frozenset((ours, *(each for each in real if is_below(each, prefix) or not _is_below_project(each))))
+
+
+def stray_folder(file: str, levels: int) -> str:
+    """Return the folder of the import path in which a module was found, if it is no part of the environment, such as
+    the working directory; else an empty string. ``levels``: how far its ``file`` is below that folder.
+    """
+    folder = os.path.realpath(file)
+    for _ in range(levels):
+        folder = os.path.dirname(folder)
+    if not file or folder not in map(os.path.realpath, sys.path):  # another finder's
+        return ""
+    is_own = folder in (_sites or _site_folders()) or is_below(folder, os.path.dirname(os.path.realpath(os.__file__)))
+    return "" if is_own or _is_named_by_a_site(folder) else folder
+
+
 def _is_named_by_a_site(path: str) -> bool:
     """Whether a ``.pth`` file of the environment puts a folder on the path, as for an editable install."""
     from glob import escape, iglob
 
-    for file in (each for folder in _sites or () for each in iglob(os.path.join(escape(folder), "*.pth"))):
+    for file in (each for folder in _sites or _site_folders() for each in iglob(os.path.join(escape(folder), "*.pth"))):
         try:
             with open(file, encoding="utf-8") as lines:
                 if any(os.path.realpath(line.strip()) == path for line in lines if line.strip()):

@@ -24,6 +24,7 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.sources.files import FILE
+from agent_hooks.sources.loader import HookConfigLoader
 from agent_hooks.system.folders import choose_config_dir, config_dir, state_dir
 from agent_hooks.system.visible import visible
 from agent_hooks.wire import get_host
@@ -31,7 +32,7 @@ from agent_hooks.wire import get_host
 from . import workspace
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Sequence
     from typing import Any
 
     from agent_hooks.model.context import HookContext
@@ -145,7 +146,7 @@ def _describe(ctx: HookContext) -> str:
     return f'"{quoted}"' if quoted else ctx.source or ctx.end_reason
 
 
-def play_agent(*, as_json: bool, pace: float) -> None:
+def play_agent(*, as_json: bool, pace: float, modules: Sequence[str] = ()) -> None:
     """Run an agent in a temporary workspace and print its events. Only its model is scripted."""
     player = Player(as_json=as_json, pace=pace)
     with apart(), TemporaryDirectory(prefix="agent-hooks-demo-", ignore_cleanup_errors=True) as path:
@@ -154,7 +155,7 @@ def play_agent(*, as_json: bool, pace: float) -> None:
         with open(os.path.join(config_dir(), FILE), "w", encoding="utf-8") as file:
             file.write(workspace.SETTINGS)
         with prints_elsewhere():
-            builder = AgentBuilder().with_config(False)  # no project settings in the demo
+            builder = AgentBuilder().with_config(HookConfigLoader(sources=(), modules=modules) if modules else False)
             builder = builder.plugin(workspace, "demo").plugin(player, "agent-hooks demo").with_session("demo")
             builder = builder.with_driver(ScriptedDriver(*workspace.SCRIPT))
             agent = builder.with_tools(*folder.tools()).with_cwd(folder.path).build()
@@ -187,12 +188,12 @@ def recorded() -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def play_recorded(*, as_json: bool, pace: float) -> None:
+def play_recorded(*, as_json: bool, pace: float, modules: Sequence[str] = ()) -> None:
     """Dispatch each event of a recorded session to the hooks, and print it."""
     player = Player(as_json=as_json, pace=pace)
     with apart():
         with prints_elsewhere():
-            manager = HookManager()
+            manager = HookManager(modules=dict.fromkeys(modules, "plugin"))
             manager.register(workspace, "demo")
             manager.register(player, "agent-hooks demo")
         player.begin("A recorded session of Claude Code, asked again:", manager)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _OURS = frozenset(("agent-hooks", "agent_hooks", "agent-hooks-core", "agent_hooks_core", "agent_hooks_core.py"))
 _NAMED = Pattern(r"agent[-_]hooks(?:[-_]core)?(?![\w.-])")
-_GRANTING = frozenset(("trust", "untrust", "allow", "install", "uninstall"))
+_GRANTING = frozenset(("trust", "untrust", "allow", "init", "install", "uninstall"))
 _SUBCOMMANDS = _GRANTING | {"check", "demo", "doctor", "events", "plugins", "run", "schema", "serve", "status"}
 _DECIDING = frozenset(("trust", "untrust"))
 _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
