@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -10,14 +11,17 @@ from hypothesis import strategies as st
 
 from agent_hooks import (
     AgentBuilder,
+    AgentState,
     HookManager,
     HookOutcome,
     HookPolicy,
     HookRegistration,
     RunError,
     ScriptedDriver,
+    ToolCall,
     hookimpl,
 )
+from agent_hooks.engine.guarded_run import GuardedRun
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.model.events import HookEvent
 from agent_hooks.runtime.interceptors import PassThrough, inheriting
@@ -408,3 +412,23 @@ def test_what_a_hook_asks_the_childs_model_is_judged_by_the_parents_gates():
 def _is_aside(ctx):
     """Whether the model is asked while a step has its answer already."""
     return ctx.depth == 1 and ctx.state.current_step is not None and ctx.state.current_step.message is not None
+
+
+def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_loop():
+    seen: list[Any] = []
+
+    def gate(ctx: Any) -> HookOutcome | None:
+        seen.append((ctx.tool_name, ctx.depth, ctx.session_id, ctx.parent_agent_id))
+        return HookOutcome.deny("No.") if ctx.tool_name == "echo" else None
+
+    inner = AgentBuilder(plugins=()).with_driver(ScriptedDriver(call(text="1"), "one")).with_tools(echo).build()
+    manager = HookManager(load_plugins=False)
+    manager.add(HookRegistration("before_tool_use", gate))
+    outer = GuardedRun(manager.hooks(), session_id="s", agent_name="root")
+
+    async def helper(_: ToolCall) -> AgentState:
+        return await inner.run("Go.")
+
+    use = asyncio.run(outer.tool(ToolCall("helper"), helper))
+    assert use.returned.steps[0].executions[0].was_blocked
+    assert seen == [("helper", 0, "s", None), ("echo", 1, "s", "root")]

@@ -29,7 +29,7 @@ ADAPTERS = {
     "claude_agent_sdk": "claude_agent_sdk",
     "fastmcp": "fastmcp",
 }
-_covered: set[str] = set()
+_covered = {"fastmcp"}  # whose servers are no agents
 _seen = 0  # modules, at the last look
 
 

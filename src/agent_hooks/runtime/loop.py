@@ -6,6 +6,7 @@ from logging import DEBUG
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
+from agent_hooks.engine.guarded_run import current_run
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
@@ -38,6 +39,7 @@ from .tool_calls import ToolCalls
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+    from agent_hooks.engine.guarded_run import GuardedRun
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Suspended
@@ -63,8 +65,9 @@ class AgentRun:
         *,
         in_turn: bool = False,
         skill: str | None = None,
-        parent: AgentRun | None = None,
+        parent: AgentRun | GuardedRun | None = None,
     ) -> None:
+        parent = current_run() if parent is None else parent  # which a framework's agent started
         self.agent = agent
         self.hooks = agent.interceptor
         self.defaults = DefaultChains()
@@ -91,8 +94,7 @@ class AgentRun:
             self.paused, self.forced = resumption.paused, resumption.paused.forced
         self.fields = agent.context_fields(self.state)
         self.fields.update(parent_agent_id=self.state.parent_agent_id, execution_id=self.state.execution_id)
-        if skill is None and resumption is not None:
-            skill = active_skill(state)
+        skill = active_skill(state) if skill is None and resumption is not None else skill
         if skill is not None:
             self.hooks = in_skill(agent.interceptor, skill)
             self.fields["skill"] = skill
@@ -100,7 +102,7 @@ class AgentRun:
             self.inherit_from(parent)
         self._states = self._run()
 
-    def inherit_from(self, parent: AgentRun) -> None:
+    def inherit_from(self, parent: AgentRun | GuardedRun) -> None:
         """Make the run a subagent: in the session and the project of its parent, under the parent's gates."""
         self.hooks = inheriting(self.hooks, parent.hooks)
         self.depth = parent.depth + 1

@@ -146,9 +146,9 @@ class _Subagent:
     async def after(self, task: str, state: AgentState) -> AgentState:
         """Return the state with the result as changed by the parent's hooks. Raises ``SubagentError``."""
         if self.has_events:
-            error = _error(state)
+            error = error_of(state)
             about: dict[str, Any] = {"name": self.name, "task": task, "max_depth": self.max_depth}
-            about.update(result=_result(state) if error is None else None, status=state.status, error=error)
+            about.update(result=result_of(state) if error is None else None, status=state.status, error=error)
             outcome = await self.parent.ask(HookEvent.AFTER_SUBAGENT, may_resume=False, **about)
             self.add_outcome(outcome)
             if outcome.decision is Decision.DENY:
@@ -165,18 +165,18 @@ class _Subagent:
 
 def _finished(state: AgentState, name: str) -> AgentState:
     """Return the state with the result as its output. Raises ``SubagentError``, written for the model."""
-    if (error := _error(state)) is not None:
+    if (error := error_of(state)) is not None:
         raise SubagentError(f"Subagent {name!r} failed: {error.message or error.type}")
-    return state.replace(output=_result(state))
+    return state.replace(output=result_of(state))
 
 
-def _error(state: AgentState) -> ErrorInfo | None:
+def error_of(state: AgentState) -> ErrorInfo | None:
     """Return the error that ended the run; the model has seen those of tools."""
     is_ended = any(signal.reason == StopReason.ERROR for signal in state.stop_signals)
     return state.errors[-1] if is_ended and state.errors else None
 
 
-def _result(state: AgentState) -> Any:
+def result_of(state: AgentState) -> Any:
     """Return the agent's answer, or its partial output with the reason."""
     if state.status != "stopped":
         return state.output

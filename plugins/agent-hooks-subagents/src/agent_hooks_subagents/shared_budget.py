@@ -12,6 +12,7 @@ from agent_hooks_guards import CostLimit, StepsLimit, TimeLimit, TokenLimit
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from decimal import Decimal
+    from typing import Any
 
     from agent_hooks import AgentBuilder, HookContext, StopSignal
     from agent_hooks_guards import Price
@@ -151,7 +152,7 @@ class SharedBudget:
 
 def _family(ctx: HookContext) -> tuple[str, Mapping[str, Usage]]:
     """Return the id of the first run, which began it all, and what it knows to be used by model."""
-    run = current_run()
+    run: Any = current_run()
     while run is not None and run.parent is not None:
         run = run.parent
     if run is None:

@@ -1,0 +1,131 @@
+"""FastMCP under test: a server, and a client that plays a script as an agent would, over a connection in memory."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from itertools import count
+from typing import Any
+
+from fastmcp import Client, FastMCP
+from fastmcp.server.middleware import Middleware
+from mcp.server.request_state import RequestStateSecurity
+from mcp_types import ElicitResult, InputRequiredResult
+
+from adapters.hosting import Call, Child, Ran, Script
+from agent_hooks.adapters import protect
+from agent_hooks.adapters.fastmcp import FRAMEWORK
+
+# Another process opens the questions of this one.
+KEYS = RequestStateSecurity(keys=["k" * 32], audience="tests")
+
+
+class Empty(Middleware):
+    async def on_call_tool(self, context: Any, call_next: Any) -> Any:
+        return await call_next(context)
+
+
+def server_of(tools: Any, manager: Any = None, empty: int = 0, **options: Any) -> Any:
+    server: Any = FastMCP("root", request_state_security=KEYS, middleware=[Empty() for _ in range(empty)])
+    for tool in tools:
+        server.tool(tool)
+    return server if manager is None else protect(server, manager, **options)
+
+
+async def unused(*_: Any) -> Any:
+    raise AssertionError("the host answers questions itself")
+
+
+class Waits(Exception):
+    """Raised when a call waits for an answer."""
+
+
+class FastMCPHost:
+    framework = FRAMEWORK
+    has_sync = False
+
+    def run(
+        self,
+        script: Script,
+        tools: Any,
+        *,
+        manager: Any = None,
+        prompt: str = "Go.",
+        sync: bool = False,
+        stream: bool = False,
+        child: Child | None = None,
+        kinds: Any = None,
+        ask: Any = "host",
+        tmp_path: Any = None,
+        empty: int = 0,
+    ) -> Ran:
+        server = server_of([*tools, *([started(child)] if child else [])], manager, empty, kinds=kinds, ask=ask)
+        return asyncio.run(self.play(server, list(script), [f"user: {prompt}"]))
+
+    def resume(
+        self,
+        paused: str,
+        answer: bool,
+        script: Script,
+        tools: Any,
+        *,
+        manager: Any,
+        sync: bool = False,
+        tmp_path: Any = None,
+    ) -> Ran:
+        kept = json.loads(paused)
+        content: Any = {"allow": True} if answer else None
+        said = ElicitResult(action="accept" if answer else "decline", content=content)
+        responses = dict.fromkeys(kept["keys"], said)
+        calls = [(Call(**kept["call"]), responses, kept["state"])]
+        return asyncio.run(self.play(server_of(tools, manager), list(script), kept["messages"], calls))
+
+    async def play(self, server: Any, script: Script, messages: list[str], calls: Any = None) -> Ran:
+        ran, ids = Ran(), count(1)
+        async with Client(server, elicitation_handler=unused) as client:
+            try:
+                while ran.output is None:
+                    if calls is None:
+                        ran.seen.append("\n".join(messages))
+                        reply = script.pop(0)
+                        if isinstance(reply, Exception):
+                            raise reply
+                        if isinstance(reply, str):
+                            ran.output = reply
+                            break
+                        given = reply if isinstance(reply, list) else [reply]
+                        calls = [(Call(c.name, c.args, c.id or f"call-{next(ids)}"), None, None) for c in given]
+                    made = [self.call(client, ran, messages, *each) for each in calls]
+                    messages += await asyncio.gather(*made)
+                    calls = None
+            except Waits:
+                pass
+            except Exception as error:
+                ran.error = error
+        return ran
+
+    async def call(self, client: Any, ran: Ran, messages: list[str], call: Call, responses: Any, state: Any) -> str:
+        result = await client.session.call_tool(
+            call.name,
+            call.args,
+            meta={"claudecode/toolUseId": call.id},
+            input_responses=responses,
+            request_state=state,
+            allow_input_required=True,
+        )
+        if isinstance(result, InputRequiredResult):
+            ran.waiting.append(call.id)
+            kept = {"call": vars(call), "messages": messages, "state": result.request_state}
+            ran.paused = json.dumps({**kept, "keys": list(result.input_requests or {})})
+            raise Waits
+        return "\n".join(["tool:", *(block.text for block in result.content)])
+
+
+def started(child: Child) -> Any:
+    async def helper(task: str) -> str:
+        """Help."""
+        ran = await FastMCPHost().play(server_of(child.tools), list(child.script), [task])
+        return str(ran.output)
+
+    helper.__name__ = child.name
+    return helper
