@@ -244,7 +244,8 @@ def test_a_tool_of_an_mcp_server_is_judged():
         name = "files"
 
         async def list_tools(self, *_args: Any, **_options: Any) -> Any:
-            return [Tool(name="remove", input_schema={"type": "object", "properties": {"path": {"type": "string"}}})]
+            schema = {"type": "object", "properties": {"path": {"type": "string"}}}
+            return [Tool.model_validate({"name": "remove", "inputSchema": schema})]
 
         async def call_tool(self, tool_name: str, arguments: Any, *_args: Any, **_options: Any) -> Any:
             called.append(arguments["path"])

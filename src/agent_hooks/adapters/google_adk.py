@@ -16,9 +16,8 @@ from google.genai import types
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.engine.guarded_run import current_run
-from agent_hooks.errors import RefusedError, RegistrationError, RunError
+from agent_hooks.errors import RefusedError, RegistrationError, RunError, SubagentDeniedError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import WAITING
 from agent_hooks.model.snapshot import as_text
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
@@ -224,7 +223,7 @@ async def _failed(run: GuardedRun, error: BaseException) -> None:
     if run.stop_signal is not None:
         await run.end(None, may_continue=False)
     elif is_failure(error) and not isinstance(error, RunError):
-        await run.fail(error)
+        await run.fail(error, may_retry=False)
 
 
 # -- agents, tools and models ------------------------------------------------------------------------------------------
@@ -239,9 +238,10 @@ def _before_agent(callback: Callable[..., Any]) -> Callable[..., Any]:
         guard_code(agent)
         if at_work is not None and agent.name != at_work[1].root.name:
             run, _invocation = at_work
-            outcome = await run._dispatch(HookEvent.BEFORE_SUBAGENT, name=agent.name, task="")
-            if outcome.blocks or outcome.decision in WAITING:
-                return types.Content(role="model", parts=[types.Part(text=f"Denied: {outcome.reason}")])
+            try:
+                await run.before_subagent(agent.name, "")
+            except SubagentDeniedError as denied:
+                return types.Content(role="model", parts=[types.Part(text=str(denied))])
             if own is not None and own is not run.owner:
                 joined = own.hooks.under(run.hooks)
                 run.hooks = joined.in_session(run.fields["session_id"])

@@ -15,7 +15,7 @@ from google.adk.agents import LlmAgent
 from google.adk.code_executors.code_execution_utils import CodeExecutionResult
 from google.genai import types
 
-from agent_hooks.engine.guarded_run import current_run
+from agent_hooks.engine.guarded_run import GuardedRun, current_run
 from agent_hooks.engine.portal import call_in_portal
 from agent_hooks.errors import RefusedError, RunError
 from agent_hooks.model import inference, state
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from google.adk.runners import Runner
 
     from agent_hooks.engine.foreign_calls import ToolUse
-    from agent_hooks.engine.guarded_run import Ending, GuardedRun
+    from agent_hooks.engine.guarded_run import Ending
 
 # The plugin, and what it asked in a session.
 NAME = "agent_hooks"

@@ -14,13 +14,12 @@ from agents.models.multi_provider import MultiProvider
 
 from agent_hooks.engine.calling import drive, is_failure
 from agent_hooks.engine.guarded_run import current_run
-from agent_hooks.errors import RefusedError, RegistrationError, RunError, RunStoppedError, SubagentDeniedError
+from agent_hooks.errors import RefusedError, RegistrationError, RunError, RunStoppedError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import WAITING
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
 from .openai_agents_models import content_of, guard_model, guard_provider, guarded_models
-from .openai_agents_tools import CALLS, Calls, current, guard, plain, settle
+from .openai_agents_tools import ASKED, CALLS, Calls, current, guard, plain, settle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -86,15 +85,6 @@ def protect(agent: Any, hooks: AgentHooks) -> Any:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-# The sessions of the runs that wait, by the ids of their calls: a state that goes on does not have it.
-_SESSIONS: dict[str, str] = {}
-_MOST_SESSIONS = 10_000
-
-
-def _call_id(item: Any) -> str:
-    return str(plain(item.raw_item).get("call_id", ""))
-
-
 def _begin(agent: Agent[Any], given: Any, options: dict[str, Any]) -> GuardedRun | None:
     """Return a new run, with the agent's own hooks or those of the run whose tool starts it; None without any."""
     parent, hooks = current_run(), agent.hooks
@@ -105,12 +95,13 @@ def _begin(agent: Agent[Any], given: Any, options: dict[str, Any]) -> GuardedRun
     config, session = options.get("run_config"), options.get("session")
     read: Callable[[str], Any] = config.get if isinstance(config, dict) else lambda name: getattr(config, name, None)
     fields: dict[str, Any] = {"agent_name": agent.name or "agent"}
-    waiting = given.get_interruptions() if isinstance(given, RunState) else []
-    known = getattr(session, "session_id", None) or options.get("conversation_id") or read("group_id")
-    if known := known or next((_SESSIONS[key] for key in map(_call_id, waiting) if key in _SESSIONS), None):
+    asked = given.get_interruptions() if isinstance(given, RunState) else []
+    before = [known for item in asked if (known := ASKED.pop(plain(item.raw_item).get("call_id") or "", None))]
+    named = (getattr(session, "session_id", None), options.get("conversation_id"), read("group_id"), *before)
+    if known := next(filter(None, named), None):
         fields["session_id"] = str(known)
     run = hooks.begin(**fields)
-    CALLS[run] = Calls(run, waiting)
+    CALLS[run] = Calls(run, asked)
     guard_provider(read("model_provider"))
     if isinstance(model := read("model"), Model):
         guard_model(model)
@@ -139,15 +130,12 @@ async def _failed(run: GuardedRun, error: BaseException) -> None:
     if isinstance(error, RunStoppedError):
         await run.end(None, may_continue=False)
     elif is_failure(error) and not isinstance(error, RunError):
-        await run.fail(error)
+        await run.fail(error, may_retry=False)
 
 
 async def _ended(run: GuardedRun, result: Any, options: dict[str, Any]) -> Any:
     """End a run, unless it waits; return the input of another round, if hooks request one."""
     if result.interruptions:
-        if len(_SESSIONS) >= _MOST_SESSIONS:
-            _SESSIONS.clear()  # their questions are put again
-        _SESSIONS.update({_call_id(item): run.fields["session_id"] for item in result.interruptions})
         return None
     calls = CALLS[run]
     ending, calls.ending = calls.ending, None
@@ -290,9 +278,7 @@ async def _take_over(run: GuardedRun, calls: Calls, agent: Agent[Any]) -> None:
     """Let another agent take over the run after a handoff; hooks of its own are asked below those of the run."""
     name = agent.name or "agent"
     if name != run.fields["agent_name"]:
-        outcome = await run._dispatch(HookEvent.BEFORE_SUBAGENT, name=name, task="")
-        if outcome.blocks or outcome.decision in WAITING:
-            raise SubagentDeniedError(f"Denied: {outcome.reason}")
+        await run.before_subagent(name, "")
         run.fields.update(agent_name=name, agent_id=name)
     own = agent.hooks if isinstance(agent.hooks, AgentHooks) else run.owner
     if own is not calls.added:

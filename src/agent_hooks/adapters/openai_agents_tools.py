@@ -26,7 +26,7 @@ from agents import (
     ToolOutputText,
 )
 
-from agent_hooks.engine.guarded_run import current_run
+from agent_hooks.engine.guarded_run import GuardedRun, current_run
 from agent_hooks.errors import RunError
 from agent_hooks.model.state import hook_message
 from agent_hooks.model.values import thaw
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from agents.items import ToolApprovalItem
 
     from agent_hooks.engine.foreign_calls import ToolUse
-    from agent_hooks.engine.guarded_run import Ending, GuardedRun
+    from agent_hooks.engine.guarded_run import Ending
     from agent_hooks.model.tool_call import ToolCall
 
 _STRUCTURED = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)
@@ -98,6 +98,8 @@ class Calls:
         self.ending: Ending | None = None
 
 
+# The session in which a question about a call was put: a run that goes on knows no other.
+ASKED: dict[str, str] = {}
 CALLS: WeakKeyDictionary[GuardedRun, Calls] = WeakKeyDictionary()
 
 
@@ -114,8 +116,7 @@ async def settle(run: GuardedRun, calls: Calls, context: Any) -> None:
     for item in items:
         raw = plain(item.raw_item)
         call_id, name = raw.get("call_id", ""), item.tool_name or ""
-        names: Any = {"tool_namespace": item.tool_namespace, "tool_lookup_key": item.tool_lookup_key}
-        answer = context.get_approval_status(name, call_id, existing_pending=item, **names)
+        answer = context.get_approval_status(name, call_id, existing_pending=item)
         if answer:
             calls.approved[call_id] = raw
         elif answer is False and "arguments" in raw:
@@ -179,6 +180,8 @@ class GuardedTool:
             run, calls = at_work
             pending = calls.pending[_key(payload, call_id)] = PendingCall(run, self.call(run, payload, call_id))
             await pending.judge()
+            if pending.waits:
+                ASKED[call_id] = run.fields["session_id"]
             return pending.waits
 
         needs_approval.is_guarded = True  # type: ignore[attr-defined]
