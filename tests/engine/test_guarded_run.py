@@ -382,10 +382,12 @@ def test_an_error_of_the_model_is_told_once():
 def test_no_signal_of_parallel_calls_in_threads_is_lost():
     run = GuardedRun(managed().hooks(), sync=True)
     signals = [StopSignal(reason=StopReason.COMPLETED, message=str(number)) for number in range(400)]
-    threads = [
-        threading.Thread(target=lambda some: [run.take(None, (each,)) for each in some], args=(signals[start::4],))
-        for start in range(4)
-    ]
+
+    def take(some: list[StopSignal]) -> None:
+        for each in some:
+            run.take(None, (each,))
+
+    threads = [threading.Thread(target=take, args=(signals[start::4],)) for start in range(4)]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

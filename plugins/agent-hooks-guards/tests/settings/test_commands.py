@@ -195,7 +195,7 @@ def test_the_next_day_is_the_last_unless_one_says_otherwise(settings):
 
 @pytest.mark.parametrize("variable", AGENTS)
 def test_where_an_agent_runs_it_nobody_is_asked(settings, variable):
-    code, shown = typed("y\n", *ALLOW, **{variable: "1"})
+    code, shown = typed("y\n", *ALLOW, columns=80, question="[y/N]: ", **{variable: "1"})
     assert code == 1
     assert f"{AGENTS[variable]} runs this command" in shown
     assert "[y/N]" not in shown
