@@ -19,12 +19,17 @@ HEADING = "## Behaviours\n"
 _OTHERS = ("an unguarded agent", "the page shows")
 
 
+# Skipped where a framework has nothing but async calls.
+SYNC = "a sync call asks async hooks"
+
+
 class Declared(NamedTuple):
-    """What an adapter declares of its framework."""
+    """What an adapter declares of its framework, and whether its agents have sync calls."""
 
     name: str
     extra: str
     cannot: dict[str, str]
+    has_sync: bool
 
 
 def frameworks() -> list[Declared]:
@@ -35,7 +40,9 @@ def frameworks() -> list[Declared]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Framework":
                 given = {each.arg: each.value for each in node.keywords}
                 literal = {name: ast.literal_eval(given[name]) for name in ("name", "extra", "cannot") if name in given}
-                found.append(Declared(literal["name"], literal["extra"], literal.get("cannot", {})))
+                host = SUITE.with_name(f"{literal['extra'].replace('-', '_')}_host.py").read_text(encoding="utf-8")
+                has_sync = "has_sync = True" in host
+                found.append(Declared(literal["name"], literal["extra"], literal.get("cannot", {}), has_sync))
     return sorted(found, key=lambda each: each.name.lower())
 
 
@@ -56,6 +63,9 @@ def table() -> str:
         cells = []
         for each in known:
             reason = each.cannot.get(behaviour)
+            if behaviour == SYNC and not each.has_sync:
+                cells.append("has none")
+                continue
             cells.append("yes" if reason is None else f"[{reasons.setdefault(reason, len(reasons) + 1)}]")
         lines.append(f"| {behaviour} | {' | '.join(cells)} |")
     notes = [f"{number}. {reason}" for reason, number in reasons.items()]

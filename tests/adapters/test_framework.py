@@ -8,7 +8,16 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookRegistration, RegistrationError, SubagentDeniedError, ToolCall
+from agent_hooks import (
+    AgentBuilder,
+    HookManager,
+    HookOutcome,
+    HookRegistration,
+    RegistrationError,
+    ScriptedDriver,
+    SubagentDeniedError,
+    ToolCall,
+)
 from agent_hooks.adapters import protect
 from agent_hooks.adapters.framework import RUN_EVENTS, AdapterWarning, Framework, FrameworkHooks
 
@@ -102,6 +111,23 @@ def test_a_run_that_a_tool_starts_is_under_the_gates_of_both():
 
     asyncio.run(parent.tool(ToolCall("helper", {"task": "tidy"}), start))
     assert reasons == ["of the child", "of the root, at depth 1"]
+
+
+def test_an_agent_of_a_framework_in_a_tool_of_the_runtime_is_under_the_gates_of_its_run():
+    def root(ctx: Any) -> HookOutcome | None:
+        return HookOutcome.deny(f"at depth {ctx.depth}") if ctx.tool_name == "other" else None
+
+    reasons: list[str] = []
+
+    async def helper() -> str:
+        child = Whole(managed()).begin(agent_name="child")
+        await child.start("tidy")
+        reasons.append((await child.tool(ToolCall("other", {}), lambda call: "")).reason)
+        return "done"
+
+    builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("helper", {}), "done"))
+    builder.with_tools(helper).before_tool_use(root).build().run_sync("Go.")
+    assert reasons == ["at depth 1"]
 
 
 def test_a_subagent_is_denied_and_its_result_withheld():

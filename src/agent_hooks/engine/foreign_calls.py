@@ -116,8 +116,8 @@ class Keeper(Protocol):
         """Take over a state that a hook returned, and signals."""
 
 
-# The run, or the single operation of a loop, whose tool is at work: agents started by it belong to that.
-CURRENT: ContextVar[Keeper | ForeignLoop | None] = ContextVar("agent_hooks_guarded_run", default=None)
+# The run, of a loop or of the runtime, or the single operation whose tool is at work: agents it starts belong to it.
+AT_WORK: ContextVar[Any] = ContextVar("agent_hooks_guarded_run", default=None)
 
 
 class ForeignLoop(CallingLoop):
@@ -235,8 +235,8 @@ class ForeignCall(ForeignLoop):
 
         async def tool(call: ToolCall) -> Any:
             nonlocal returned
-            before = CURRENT.get()
-            CURRENT.set(self if self.keeper is None else self.keeper)
+            before = AT_WORK.get()
+            AT_WORK.set(self if self.keeper is None else self.keeper)
             try:
                 returned = run(call)
                 if hasattr(returned, "__await__"):
@@ -244,7 +244,7 @@ class ForeignCall(ForeignLoop):
                         refuse_async(returned, f"The tool {call.name}", "call_tool")
                     returned = await returned
             finally:
-                CURRENT.set(before)  # no token: a call may end in another task than it began in
+                AT_WORK.set(before)  # no token: a call may end in another task than it began in
             return returned
 
         one = PendingCall(call, self)

@@ -14,7 +14,7 @@ from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopS
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
-from .foreign_calls import CURRENT, ForeignCall, ForeignLoop, ForeignRequest, ToolUse, foremost
+from .foreign_calls import AT_WORK, ForeignCall, ForeignLoop, ForeignRequest, ToolUse, foremost
 from .state_changes import guarded
 from .suspension import exact_text
 
@@ -119,12 +119,12 @@ class GuardedRun:
     @contextmanager
     def active(self) -> Iterator[GuardedRun]:
         """Make this the run that agents started inside belong to."""
-        before = CURRENT.get()
-        CURRENT.set(self)
+        before = AT_WORK.get()
+        AT_WORK.set(self)
         try:
             yield self
         finally:
-            CURRENT.set(before)  # no token: a call may end in another task than it began in
+            AT_WORK.set(before)  # no token: a call may end in another task than it began in
 
     # -- the parts of a run ------------------------------------------------------------------------------------------
 
@@ -400,12 +400,16 @@ class GuardedRun:
 
 
 def current_run() -> GuardedRun | None:
-    """Return the run whose tool is at work here; for a single call of a loop, one that stands for it."""
-    found = CURRENT.get()
-    if isinstance(found, ForeignLoop):
-        place = {name: found.fields[name] for name in _PLACE if name in found.fields}
-        return GuardedRun(found.hooks, parent=_NOBODY, sync=found.sync, **place)
-    return found if isinstance(found, GuardedRun) else None
+    """Return the run whose tool is at work here; for a single call of a loop, or a run of the runtime, one that stands
+    for it.
+    """
+    found = AT_WORK.get()
+    if found is None or isinstance(found, GuardedRun):
+        return found
+    if not hasattr(found.hooks, "under"):  # something else in place of hooks
+        return None
+    place = {name: found.fields[name] for name in _PLACE if name in found.fields}
+    return GuardedRun(found.hooks, parent=_NOBODY, sync=getattr(found, "sync", False), **place)
 
 
 def answering(answer: bool, about: Mapping[str, Any], question: str | None = None) -> Any:

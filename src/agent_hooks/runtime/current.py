@@ -9,7 +9,9 @@ from functools import wraps
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
+from agent_hooks.engine import guarded_run
 from agent_hooks.engine.calling import in_event_loop
+from agent_hooks.engine.foreign_calls import AT_WORK
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.model.state import AgentState, BegunCall
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Coroutine
 
+    from agent_hooks.engine.guarded_run import GuardedRun
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Usage
@@ -70,6 +73,11 @@ class acting_as:  # noqa: N801 - used as `with acting_as(caller):`, a generator 
 def current_run() -> AgentRun | None:
     """Return the run of the hook or tool being called, or None outside of a run."""
     return CURRENT.get().run
+
+
+def framework_run() -> GuardedRun | None:
+    """Return the run of a framework whose tool is at work; None in a tool of the runtime, which has `run_subagent`."""
+    return None if AT_WORK.get() is CURRENT.get().run else guarded_run.current_run()
 
 
 def count_usage(model: str, usage: Usage) -> None:

@@ -6,14 +6,13 @@ from logging import DEBUG
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
-from agent_hooks.engine.guarded_run import current_run
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage, hook_message
 from agent_hooks.model.tool_call import ErrorInfo
 
-from .current import CURRENT, Caller, acting_as, check_asyncio
+from .current import CURRENT, Caller, acting_as, check_asyncio, framework_run
 from .defaults import DEFAULT_EVENTS, DefaultChains
 from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
@@ -67,7 +66,7 @@ class AgentRun:
         skill: str | None = None,
         parent: AgentRun | GuardedRun | None = None,
     ) -> None:
-        parent = current_run() if parent is None else parent  # which a framework's agent started
+        parent = framework_run() if parent is None else parent
         self.agent = agent
         self.hooks = agent.interceptor
         self.defaults = DefaultChains()

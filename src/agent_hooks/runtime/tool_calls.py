@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
+from agent_hooks.engine.foreign_calls import AT_WORK
 from agent_hooks.engine.tool_calls import NOT_AGAIN, CallingLoop, PendingCall, with_context
 from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
@@ -43,14 +44,17 @@ class Call(PendingCall):
         """Return the tool's own result. Raises ``Waits`` if an agent that it started waits."""
         run, agents = self.loop.run, self.agents
         self.is_begun = True
+        before = AT_WORK.get()
         with acting_as(Caller(run, run.spent, agents)):
             try:
+                AT_WORK.set(run)
                 try:
                     tool = run.agent.tools.get(call.name)
                     if tool is None:
                         raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(run.agent.tools)}.")
                     result = await tool.call(call.args)
                 finally:
+                    AT_WORK.set(before)
                     await agents.end()
                     for outcome in agents.outcomes:
                         self.context = "\n\n".join(filter(None, (self.context, outcome.context)))
