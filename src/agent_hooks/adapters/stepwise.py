@@ -25,11 +25,33 @@ class _Closed(BaseException):
 
 
 class Stepwise:
-    """A coroutine that stops at each ``Stop``, and goes on with the next step, also in another task."""
+    """A coroutine that stops at each ``Stop``, and goes on with the next step, also in another task.
+
+    ``async for value in steps`` gets the values, and answers each with ``answer(what)`` or ``throw(error)`` before the
+    next one; ``result`` is the return value. So an async generator can yield what it receives meanwhile.
+    """
 
     def __init__(self, work: Coroutine[Any, Any, Any]) -> None:
         self._work = work
+        self._next: tuple[Any, BaseException | None] = (None, None)
         self.result: Any = None
+
+    def answer(self, value: Any) -> None:
+        """Let the stop return this."""
+        self._next = (value, None)
+
+    def throw(self, error: BaseException) -> None:
+        """Let the stop raise this."""
+        self._next = (None, error)
+
+    def close(self) -> None:
+        """End the coroutine where it is."""
+        self._work.close()
+
+    async def __aiter__(self) -> AsyncGenerator[Any, None]:
+        while (stop := await self.step(*self._next)) is not None:
+            self._next = (None, None)
+            yield stop.value
 
     @coroutine
     def step(self, value: Any = None, error: BaseException | None = None) -> Generator[Any, Any, Stop | None]:

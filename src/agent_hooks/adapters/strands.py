@@ -23,7 +23,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import thaw
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
-from .stages import Stages
+from .stepwise import Stepwise, Stop
 from .strands_messages import Asked, ToolFailedError, error_of, prompt_of, result_of, text_of, with_prompt
 
 if TYPE_CHECKING:
@@ -233,9 +233,9 @@ def _guarded(model: Model) -> Model:
 async def _model(run: GuardedRun, asked: Asked) -> AsyncIterator[Any]:
     """Send a request; if its response is the answer, let hooks judge it before anyone sees it."""
     is_held = run.hooks.listens(HookEvent.AFTER_INFERENCE) or run.hooks.listens(HookEvent.BEFORE_OUTPUT)
-    stages = Stages()
+    steps = Stepwise(run.model(asked.given, Stop))
     events: list[Any] = []
-    async for request in stages.begin(run.model(asked.given, stages.pause)):
+    async for request in steps:
         events.clear()
         try:
             async for event in asked.stream(request):
@@ -243,10 +243,10 @@ async def _model(run: GuardedRun, asked: Asked) -> AsyncIterator[Any]:
                 if not is_held:
                     yield event
         except Exception as error:  # noqa: BLE001 - for the hooks, or raised by the coroutine
-            stages.throw(error)
+            steps.throw(error)
         else:
-            stages.answer(asked.answered(events))
-    response = stages.result.response
+            steps.answer(asked.answered(events))
+    response = steps.result.response
     message = asked.message if response is asked.ours else asked.judged(response)
     if not any("toolUse" in block for block in message["content"]):
         answer = "".join(block.get("text", "") for block in message["content"])
@@ -301,11 +301,10 @@ class _GuardedTool(AgentTool):
         call = hooks.call(tool_use["name"], args, str(tool_use["toolUseId"]), schema=schema)
         answered = _answered(self._event.agent, call.id)
         answer, about, question, number = answered or (None, None, None, 0)
-        stages = Stages()
         result: Any = None
         passed = (InterruptException,)
-        making = run.tool(call, stages.pause, answer=answer, about=about, question=question, passed=passed)
-        async for changed in stages.begin(making):
+        steps = Stepwise(run.tool(call, Stop, answer=answer, about=about, question=question, passed=passed))
+        async for changed in steps:
             sent = tool_use
             if changed.args != call.args:
                 new = thaw(dict(changed.args))
@@ -315,21 +314,21 @@ class _GuardedTool(AgentTool):
             try:
                 async for event in self._tool.stream(sent, invocation_state, **kwargs):
                     if isinstance(event, ToolInterruptEvent):
-                        stages.close()
+                        steps.close()
                         yield event
                         return
                     if last is not None:
                         yield last
                     last = event
             except Exception as error:  # noqa: BLE001 - for the hooks, or raised at the end
-                stages.throw(error)
+                steps.throw(error)
                 continue
             result = last.tool_result if isinstance(last, ToolResultEvent) else last
             if (failure := error_of(last, result)) is not None:
-                stages.throw(failure)
+                steps.throw(failure)
             else:
-                stages.answer(text_of(result))
-        use = stages.result
+                steps.answer(text_of(result))
+        use = steps.result
         if use.token:
             reason = {
                 "call_id": call.id,

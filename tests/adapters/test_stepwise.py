@@ -1,4 +1,4 @@
-"""A coroutine that lets its caller do a part of its work."""
+"""A coroutine that stops in the middle, and lets its caller do a part of its work."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 
-from agent_hooks.adapters.stages import Stages
+from agent_hooks.adapters.stepwise import Stepwise, Stop
 
 
 def run(work: Any, *replies: Any) -> tuple[list[Any], Any]:
     """Run ``work(pause)``; return the values that it handed over and its result."""
 
     async def caller() -> tuple[list[Any], Any]:
-        stages, values, left = Stages(), [], list(replies)
-        async for value in stages.begin(work(stages.pause)):
+        steps, values, left = Stepwise(work(Stop)), [], list(replies)
+        async for value in steps:
             values.append(value)
             reply = left.pop(0)
             if isinstance(reply, Exception):
-                stages.throw(reply)
+                steps.throw(reply)
             else:
-                stages.answer(reply)
-        return values, stages.result
+                steps.answer(reply)
+        return values, steps.result
 
     return asyncio.run(caller())
 
@@ -69,8 +69,8 @@ def test_a_cancellation_reaches_the_coroutine():
             raise
 
     async def caller() -> None:
-        stages = Stages()
-        async for _ in stages.begin(work(stages.pause)):
+        steps = Stepwise(work(Stop))
+        async for _ in steps:
             pass
 
     async def cancel() -> None:
@@ -94,9 +94,9 @@ def test_a_coroutine_that_is_closed_cleans_up():
             seen.append("closed")
 
     async def caller() -> None:
-        stages = Stages()
-        async for _ in stages.begin(work(stages.pause)):
-            stages.close()
+        steps = Stepwise(work(Stop))
+        async for _ in steps:
+            steps.close()
             return
 
     asyncio.run(caller())
