@@ -11,7 +11,7 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome
-from agent_hooks.model.state import AgentState, Message, StopSignal
+from agent_hooks.model.state import AgentState, Message, StopSignal, foremost
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.model.values import Value, frozen_fields
 
@@ -96,11 +96,6 @@ class ModelUse(Value):
     def stop_signal(self) -> StopSignal | None:
         """The most authoritative signal, the first of equals; None if the run goes on."""
         return foremost(self.signals)
-
-
-def foremost(signals: tuple[StopSignal, ...]) -> StopSignal | None:
-    """Return the most authoritative signal, the first of equals; None if there is none."""
-    return min(signals, key=lambda signal: signal.reason.rank, default=None)
 
 
 class _Waits(Exception):  # noqa: N818 - not an error: it carries the question out of the call

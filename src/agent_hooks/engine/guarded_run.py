@@ -14,7 +14,7 @@ from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopS
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
-from .foreign_calls import AT_WORK, ForeignCall, ForeignLoop, ForeignRequest, ToolUse, foremost
+from .foreign_calls import AT_WORK, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
 from .state_changes import guarded
 from .suspension import exact_text
 
@@ -104,7 +104,7 @@ class GuardedRun:
     @property
     def stop_signal(self) -> StopSignal | None:
         """Why the run is stopped; None if it goes on."""
-        return foremost(self.state.stop_signals)
+        return self.state.stop_signal
 
     @property
     def wants_model(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent_hooks.errors import InvalidOutcomeError
 
 from .events import DECISIONS, SUBJECTS, HookEvent
-from .state import AgentState, Message, StopReason, StopSignal, hook_keys
+from .state import AgentState, Message, StopReason, StopSignal, foremost, hook_keys
 from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
 
 TYPE_CHECKING = False
@@ -248,7 +248,7 @@ class HookOutcome(Value):
     @property
     def stop_signal(self) -> StopSignal | None:
         """The most authoritative signal, the first of equals; None without one."""
-        return min(self.signals, key=lambda signal: signal.reason.rank, default=None)
+        return foremost(self.signals)
 
     _decode: ClassVar[dict[str, Any]] = {
         "decision": Decision.parse,

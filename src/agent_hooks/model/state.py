@@ -147,6 +147,11 @@ class StopSignal(Value):
         return cls(reason=StopReason.STOP_REQUESTED, message=str(error), context=error.context, source=source)
 
 
+def foremost(signals: Iterable[StopSignal]) -> StopSignal | None:
+    """Return the most authoritative signal, the first of equals; None if there is none."""
+    return min(signals, key=lambda signal: signal.reason.rank, default=None)
+
+
 class Step(Value):
     """One round of the loop: the model's answer, the tools it used, the cost. ``index`` counts from 0.
 
@@ -366,7 +371,7 @@ class AgentState(Value):
     @property
     def stop_signal(self) -> StopSignal | None:
         """The most authoritative signal, the first of equals; None without one."""
-        return min(self.stop_signals, key=lambda signal: signal.reason.rank, default=None)
+        return foremost(self.stop_signals)
 
     def raise_for_error(self) -> AgentState:
         """Return the state itself. Raises ``RunFailedError`` with the messages of ``errors`` if the run failed."""
