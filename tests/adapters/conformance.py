@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -525,6 +526,15 @@ class Conformance:
             assert bool(manager.findings) is not trusted
             self.run([Call("shell", DELETE), "done"], shell.tool(), manager=manager)
             assert shell.commands == expected
+
+    # -- the page ----------------------------------------------------------------------------------------------------
+
+    def test_the_page_shows_the_unguarded_agent_and_the_line_that_changes_it(self):
+        page = TESTS.parent / "docs" / f"{self.host.framework.extra}.md"
+        command = [sys.executable, str(TESTS / "run_page.py"), str(page)]
+        env = {**os.environ, "PYTHONPATH": str(TESTS)}  # the model of a page may be that of the tests
+        done = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 HOOKCONF = """

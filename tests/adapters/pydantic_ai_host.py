@@ -73,7 +73,11 @@ class PydanticAIHost:
     ) -> Any:
         tools = [*tools, *([started(child)] if child is not None else [])]
         agent: Any = Agent(
-            Scripted(script, seen).model, output_type=[str, DeferredToolRequests], name="root", tools=tools
+            Scripted(script, seen).model,
+            output_type=[str, DeferredToolRequests],
+            name="root",
+            tools=tools,
+            capabilities=[Empty() for _ in range(empty)],
         )
         return agent if manager is None else protect(agent, manager, **options)
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -237,10 +234,3 @@ def test_their_hooks_of_the_same_name_need_another_package():
         return  # of a release before they came
     with pytest.raises(ImportError, match="cannot import name"):
         make([])
-
-
-def test_the_page_shows_what_happens():
-    tests = Path(__file__).parent.parent
-    command = [sys.executable, str(tests / "run_page.py"), str(tests.parent / "docs/agent-framework.md")]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
 import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -383,10 +382,3 @@ def test_a_server_of_its_own_process_asks_the_user_of_its_client(tmp_path: Path,
 
     allowed, free = called(transport, ("shell", DELETE), ("shell", LIST), mode=era, elicitation_handler=person)
     assert [text_of(each) for each in (allowed, free)] == ["ran rm -rf build", "ran ls"]
-
-
-def test_the_page_shows_what_happens():
-    tests = Path(__file__).parent.parent
-    command = [sys.executable, str(tests / "run_page.py"), str(tests.parent / "docs/fastmcp.md")]
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from contextlib import aclosing, asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -383,13 +380,3 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence():
 
     asyncio.run(read())
     assert heard == []
-
-
-# -- the page ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_what_happens():
-    tests = Path(__file__).parent.parent
-    command = [sys.executable, str(tests / "run_page.py"), str(tests.parent / "docs/google-adk.md")]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -499,13 +496,3 @@ def test_a_stream_waits_for_an_answer():
         stream=True,
     )
     assert ran.waiting == ["call-9"]
-
-
-# -- the page ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_what_happens():
-    tests = Path(__file__).parent.parent
-    command = [sys.executable, str(tests / "run_page.py"), str(tests.parent / "docs/openai-agents.md")]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -296,10 +293,3 @@ def test_a_stream_that_nobody_reads_to_its_end_leaves_the_agent_free():
         return str(await made.invoke_async("Go."))
 
     assert asyncio.run(begin()).strip() in ("one", "two")
-
-
-def test_the_page_shows_what_happens():
-    tests = Path(__file__).parent.parent
-    command = [sys.executable, str(tests / "run_page.py"), str(tests.parent / "docs/strands.md")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
