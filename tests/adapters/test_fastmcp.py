@@ -185,6 +185,16 @@ def test_a_tool_that_an_app_calls_by_its_digest_is_judged_by_its_name():
     assert (text_of(refused), text_of(made), shell.commands) == ("Denied: not here", "ran ls", ["ls"])
 
 
+def test_a_way_to_a_tool_that_the_middleware_does_not_know_is_closed(monkeypatch):
+    shell = Shell()
+    app = FastMCPApp("app")
+    app.tool(shell.tool())
+    server = protect(FastMCP("files", providers=[app]), managed(on("before_tool_use", denies_rm, match="Bash")))
+    monkeypatch.setattr("agent_hooks.adapters.fastmcp.parse_hashed_backend_name", lambda name: None)
+    (result,) = called(server, (hashed_backend_name("app", "shell"), LIST))
+    assert (text_of(result).split(":")[0], shell.commands) == ("Unknown tool", [])
+
+
 @asynccontextmanager
 async def over_http(server):
     with socket.create_server(("127.0.0.1", 0)) as listener:

@@ -11,6 +11,7 @@ from fastmcp.resources.base import InputRequiredResourceResult, ResourceContent,
 from fastmcp.server.middleware import Middleware
 from fastmcp.server.middleware.caching import ResponseCachingMiddleware
 from fastmcp.server.middleware.tool_injection import ToolInjectionMiddleware
+from fastmcp.server.providers.addressing import parse_hashed_backend_name
 from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ElicitRequest, ElicitRequestFormParams, InputRequiredResult, TextContent
@@ -120,6 +121,9 @@ class AgentHooks(FrameworkHooks, Middleware):
         ctx = context.fastmcp_context
         assert ctx is not None
         tool = None if message.name in self._tools else await _tool(ctx.fastmcp, message.name)
+        if tool is None and message.name not in self._tools and ctx.fastmcp.middleware[-1] is self:
+            # Nothing behind the hooks answers it, unless by a way to a tool that is not known here.
+            raise NotFoundError(f"Unknown tool: {message.name!r}")
         name = message.name if tool is None else tool.name
         asked, answer = _asked(ctx, name)
         call_id = asked.id if asked is not None else _call_id(ctx)
@@ -244,9 +248,8 @@ def protect(server: FastMCP[Any], hooks: AgentHooks) -> FastMCP[Any]:
 async def _tool(server: FastMCP[Any], name: str) -> Tool | None:
     """Return the tool that is called by its name, or, as apps do, by its digest and name."""
     tool = await server.get_tool(name)
-    if tool is None and "_" in name:
-        digest, _, rest = name.partition("_")
-        tool = await server.get_tool_by_hash(digest, rest)
+    if tool is None and (hashed := parse_hashed_backend_name(name)) is not None:
+        tool = await server.get_tool_by_hash(*hashed)
     return tool
 
 
