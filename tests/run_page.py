@@ -1,23 +1,26 @@
 """Runs the blocks of one Markdown page and compares what they print: ``python tests/run_page.py docs/tutorial.md``.
 
-All Python blocks of a page run, in order, in one ``__main__``, in a new folder with an empty home. A comment before a
-block says otherwise, or more:
+All Python blocks of a page run, in order, in one ``__main__``, in a new folder with an empty home. A caption, the
+paragraph directly above a block, says more:
+
+```NAME```      A file's name in a code span: the block is also written to that file, before it runs if it is Python.
+``Output:``     The block is what the block before it printed, which runs if it is a terminal.
+
+So does a comment, above the caption if there is one:
 
 ``<!-- not run: REASON -->``  The block is only shown.
-``<!-- file: NAME -->``       The block is also written to the file NAME, before it runs if it is Python.
 ``<!-- run -->``              The block, in the language ``console``, is a terminal: each line ``$ COMMAND`` runs in
-                              bash, and the lines up to the next one are what it prints.
-``<!-- output -->``           The block is what the block before it printed, which runs if it is a terminal.
+                              bash, and the lines up to the next one are what it prints. A command goes on after a
+                              backslash.
 
-``...`` in what is expected stands for anything. Exit code 0: all is as the page says. 1: it is
-not, and the output says where.
+``...`` in what is expected stands for anything, and an indented line may be the rest of the line before it: a page
+wraps what is wider than ``WIDTH``. Exit code 0: all is as the page says. 1: it is not, and the output says where.
 """
 
 from __future__ import annotations
 
 import contextlib
 import difflib
-import doctest
 import io
 import os
 import re
@@ -31,12 +34,14 @@ from types import ModuleType
 from typing import NamedTuple
 
 PYTHON = ("python", "py")
-NOTES = ("not run", "file", "run", "output")
+NOTES = ("not run", "run")
+WIDTH = 88
 FENCE = re.compile(
     r"^(?P<indent> *)(?P<fence>```+|~~~+) *(?P<language>[\w+-]*).*\n(?P<code>(?:.*\n)*?)(?P=indent)(?P=fence) *$",
     re.MULTILINE,
 )
 NOTE = re.compile(r"<!-- *(?P<kind>[a-z ]+?) *(?:: *(?P<value>.*?))? *-->\s*\Z")
+CAPTION = re.compile(r"(?P<above>\A\s*|\n\s*\n|-->\n) *(?:`(?P<file>[^`\n]+)`|(?P<word>\w+):) *\n\s*\Z")
 
 
 class PageError(Exception):
@@ -44,30 +49,36 @@ class PageError(Exception):
 
 
 class Block(NamedTuple):
-    """A fenced block: where its code starts, its language, its code, and the note before it."""
+    """A fenced block: where its code starts, its language, its code, the note before it, and its caption."""
 
     line: int
     language: str
     code: str
     note: str
-    value: str
+    file: str
+    is_output: bool
 
 
 def read_blocks(page: str, text: str) -> list[Block]:
-    """Return the fenced blocks of ``text``. Raises ``PageError`` for a note that is not known or lacks its value."""
+    """Return the fenced blocks of ``text``. Raises ``PageError`` for a note or caption that means nothing here."""
     blocks = []
     end = 0
     for fence in FENCE.finditer(text):
         line = text.count("\n", 0, fence.start()) + 2
-        before = NOTE.search(text, end, fence.start())
+        above = text[end : fence.start()]
+        caption = CAPTION.search(above)
+        word, file = (caption["word"] or "", caption["file"] or "") if caption else ("", "")
+        before = NOTE.search(above, 0, caption.end("above") if caption else len(above))
         kind, value = (before["kind"], before["value"] or "") if before else ("", "")
         if before and kind not in NOTES:
             raise PageError(f"{page}:{line - 1}: there is no note {kind!r}; the notes are {', '.join(NOTES)}.")
-        if kind in ("not run", "file") and not value:
+        if kind == "not run" and not value:
             raise PageError(f"{page}:{line - 1}: the note {kind!r} needs a value, as in <!-- {kind}: ... -->.")
+        if word not in ("", "Output"):
+            raise PageError(f"{page}:{line - 1}: there is no caption '{word}:'; it is 'Output:', or a file's name.")
         if fence["language"] == "pycon" and kind != "not run":
             raise PageError(f"{page}:{line - 1}: write a python block and its output; pycon blocks would not run.")
-        blocks.append(Block(line, fence["language"], textwrap.dedent(fence["code"]), kind, value))
+        blocks.append(Block(line, fence["language"], textwrap.dedent(fence["code"]), kind, file, bool(word)))
         end = fence.end()
     return blocks
 
@@ -84,7 +95,7 @@ class Page:
         """Run ``blocks`` in order. Raises ``PageError`` at the first that fails or prints something else."""
         sys.modules["__main__"] = self.main
         for number, block in enumerate(blocks):
-            if block.note == "output":
+            if block.is_output:
                 if self.printed is None:
                     raise PageError(f"{self.name}:{block.line}: an output without a block that ran before it.")
                 self.compare(block.line, block.code, self.printed)
@@ -92,11 +103,11 @@ class Page:
             self.printed = None
             if block.note == "not run":
                 continue
-            if block.note == "file":
-                path = Path(block.value)
+            if block.file:
+                path = Path(block.file).expanduser()
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(block.code, encoding="utf-8")
-            followed = number + 1 < len(blocks) and blocks[number + 1].note == "output"
+            followed = number + 1 < len(blocks) and blocks[number + 1].is_output
             if block.language in PYTHON:
                 self.printed = self.run_python(block)
             elif block.note == "run" or (block.language == "console" and followed):
@@ -119,11 +130,12 @@ class Page:
 
     def run_console(self, block: Block) -> str:
         """Run each ``$ `` line, compare its output with the lines after it, and return the whole output."""
-        commands = [chunk.partition("\n") for chunk in re.split(r"^\$ ", block.code, flags=re.MULTILINE)[1:]]
+        chunks = re.split(r"^\$ ", block.code, flags=re.MULTILINE)[1:]
+        commands = [re.split(r"(?<!\\)\n", f"{chunk}\n", maxsplit=1) for chunk in chunks]
         if not commands:
             raise PageError(f"{self.name}:{block.line}: a console block that runs needs a line that starts with '$ '.")
         printed = ""
-        for command, _, expected in commands:
+        for command, expected in commands:
             done = subprocess.run(
                 ["bash", "-c", command],
                 stdin=subprocess.DEVNULL,
@@ -142,7 +154,8 @@ class Page:
         want, got = (
             "".join(f"{row.rstrip()}\n" for row in text.strip("\n").splitlines()) for text in (expected, printed)
         )
-        if not doctest.OutputChecker().check_output(want, got, doctest.ELLIPSIS):
+        wrapped = re.sub(r"\\\n((?:\\ )+)", r"(?:\\n\1| )", re.escape(want))
+        if not re.fullmatch(wrapped.replace(r"\.\.\.", r"[\s\S]*"), got):
             diff = "".join(
                 difflib.unified_diff(want.splitlines(True), got.splitlines(True), "the page", "what it prints")
             )
@@ -159,7 +172,7 @@ def main(name: str) -> int:
         os.environ.update(
             HOME=str(home),
             NO_COLOR="1",
-            COLUMNS="120",
+            COLUMNS=str(WIDTH),
             PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         )
         for variable in [key for key in os.environ if key.startswith(("AGENT_HOOKS_", "XDG_"))]:

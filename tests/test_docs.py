@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from run_page import read_blocks
+from run_page import WIDTH, read_blocks
 
 ROOT = Path(__file__).parent.parent
 RUN_PAGE = Path(__file__).parent / "run_page.py"
 README = ROOT / "README.md"
+EVERY_PAGE = [README, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 # Pages that need an agent framework are run by its own tests.
 FRAMEWORKS = {path.stem.replace("_", "-") for path in (ROOT / "src/agent_hooks/adapters").glob("*.py")}
-DOCS = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.stem not in FRAMEWORKS]
-PAGES = [README, *DOCS, *sorted((ROOT / "plugins").glob("*/README.md"))]
+PAGES = [page for page in EVERY_PAGE if page.stem not in FRAMEWORKS]
 TEST_COMMAND = "pip install tox && tox"
 
 
@@ -53,7 +53,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_says(page: Path):
 def paragraphs(text: str) -> list[str]:
     """Blank-line separated pieces of Markdown, fenced blocks whole, notes left out."""
     without_notes = re.sub(r"<!--.*?-->\n*", "", text, flags=re.DOTALL)
-    return re.findall(r"^(?:```[\s\S]*?^```|\S.*(?:\n\S.*)*)", without_notes, flags=re.MULTILINE)
+    return re.findall(r"^(?:```[\s\S]*?^```|\S.*(?:\n(?!```)\S.*)*)", without_notes, flags=re.MULTILINE)
 
 
 def test_the_readme_begins_with_a_sentence_a_program_its_output_and_two_commands():
@@ -73,7 +73,7 @@ def test_the_readme_begins_with_a_sentence_a_program_its_output_and_two_commands
 def programs(page: str) -> list[tuple[str, str]]:
     """The Python blocks of a page that an output follows, with that output."""
     pairs = pairwise(read_blocks(page, (ROOT / page).read_text(encoding="utf-8")))
-    return [(one.code, after.code) for one, after in pairs if one.language == "python" and after.note == "output"]
+    return [(one.code, after.code) for one, after in pairs if one.language == "python" and after.is_output]
 
 
 @pytest.mark.docs
@@ -91,12 +91,12 @@ def test_there_are_two_programs_in_the_readme():
 
 def test_the_readme_installs_every_plugin_that_an_example_imports():
     (command,) = re.findall(
-        r"^\$ (pip install .+)\n\$ python examples/\S+\.py$", README.read_text("utf-8"), re.MULTILINE
+        r"^\$ (pip install (?:.+\\\n)*.+)\n\$ python examples/\S+\.py$", README.read_text("utf-8"), re.MULTILINE
     )
     examples = "\n".join(path.read_text("utf-8") for path in (ROOT / "examples").glob("*.py"))
     plugins = {name.replace("_", "-") for name in re.findall(r"^from (agent_hooks_\w+) import", examples, re.MULTILINE)}
     assert plugins
-    assert {*command.split()[2:]} == {"./", *(f"./plugins/{name}" for name in plugins)}
+    assert {*command.replace("\\\n", "").split()[2:]} == {"./", *(f"./plugins/{name}" for name in plugins)}
     assert all((ROOT / "plugins" / name).is_dir() for name in plugins)
 
 
@@ -148,7 +148,7 @@ def test_a_warning_fails_the_page(tmp_path):
 
 
 def test_the_output_of_a_block_is_compared(tmp_path):
-    page = "'''python\nprint('a')\nprint('b', 0.25)\n'''\n\n<!-- output -->\n\n'''text\na\nb {}\n'''\n"
+    page = "'''python\nprint('a')\nprint('b', 0.25)\n'''\n\nOutput:\n'''text\na\nb {}\n'''\n"
     assert run_text(tmp_path, page.format("0.25")) == (0, "")
     assert run_text(tmp_path, page.format("...")) == (0, "")
     code, said = run_text(tmp_path, page.format("0.5"))
@@ -156,7 +156,7 @@ def test_the_output_of_a_block_is_compared(tmp_path):
 
 
 def test_an_output_without_a_block_before_it_is_an_error(tmp_path):
-    code, said = run_text(tmp_path, "<!-- output -->\n'''text\na\n'''\n")
+    code, said = run_text(tmp_path, "Output:\n'''text\na\n'''\n")
     assert (code, said) == (1, "page.md:3: an output without a block that ran before it.\n")
 
 
@@ -171,12 +171,46 @@ def test_a_misspelled_note_is_an_error(tmp_path):
     assert (code, "there is no note 'outptu'" in said) == (1, True)
 
 
+def test_a_caption_that_is_no_file_and_no_output_is_an_error(tmp_path):
+    code, said = run_text(tmp_path, "'''python\nprint(1)\n'''\n\nOutptu:\n\n'''text\n2\n'''\n")
+    assert (code, "there is no caption 'Outptu:'" in said) == (1, True)
+
+
+def test_only_a_name_alone_in_its_paragraph_is_a_file(tmp_path):
+    page = "{}`mine.py`\n'''python\n1\n'''\n'''python\nimport os\nprint(os.listdir())\n'''\nOutput:\n'''text\n{}\n'''\n"
+    assert run_text(tmp_path, page.format("Save this as\n", "[]")) == (0, "")
+    assert run_text(tmp_path, page.format("Save this:\n\n", "['mine.py']")) == (0, "")
+    assert run_text(tmp_path, page.format("<!-- not run: as it is -->\n", "[]")) == (0, "")
+
+
+def test_a_file_can_be_in_the_home(tmp_path):
+    page = "`~/.config/a`\n'''toml\na = 1\n'''\n<!-- run -->\n'''console\n$ cat $HOME/.config/a\na = 1\n'''\n"
+    assert run_text(tmp_path, page) == (0, "")
+
+
+def test_a_long_command_or_line_of_output_goes_on_below_it(tmp_path):
+    page = "<!-- run -->\n'''console\n$ echo one \\\n    two; echo three\none\n    two{}\n'''\n"
+    code, said = run_text(tmp_path, page.replace("one\n    two{}", "one two\nthree"))
+    assert (code, said) == (0, "")
+    assert run_text(tmp_path, page.format("\nthree")) == (0, "")
+    assert run_text(tmp_path, page.format("\n    three"))[0] == 1
+    assert run_text(tmp_path, page.format(" three"))[0] == 1
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_line_of_a_block_is_wider_than_a_page(page):
+    blocks = read_blocks(page.name, page.read_text(encoding="utf-8"))
+    wide = [(block.line + number, line) for block in blocks for number, line in enumerate(block.code.splitlines())]
+    assert [(number, line) for number, line in wide if len(line) > WIDTH] == []
+
+
 def test_a_block_can_be_a_file_that_later_blocks_use(tmp_path):
     page = (
-        "<!-- file: etc/settings.toml -->\n'''toml\na = 1\n'''\n"
-        "<!-- file: mine.py -->\n'''python\nVALUE = 2\n'''\n"
+        "`etc/settings.toml`\n'''toml\na = 1\n'''\n"
+        "\n`mine.py`\n'''python\nVALUE = 2\n'''\n"
         "'''python\nimport mine, pathlib\nprint(pathlib.Path('etc/settings.toml').read_text(), mine.VALUE)\n'''\n"
-        "<!-- output -->\n'''text\na = 1\n 2\n'''\n"
+        "Output:\n'''text\na = 1\n 2\n'''\n"
     )
     assert run_text(tmp_path, page) == (0, "")
 
@@ -193,7 +227,7 @@ def test_an_unmarked_terminal_is_only_shown_unless_an_output_follows(tmp_path):
         tmp_path,
         "'''console\n$ touch here; exit 1\n'''\n'''python\nimport os\nassert not os.path.exists('here')\n'''\n",
     ) == (0, "")
-    code, said = run_text(tmp_path, "'''console\n$ echo one\n'''\n<!-- output -->\n'''text\ntwo\n'''\n")
+    code, said = run_text(tmp_path, "'''console\n$ echo one\n'''\nOutput:\n'''text\ntwo\n'''\n")
     assert (code, "-two\n+one\n" in said) == (1, True)
 
 
@@ -202,7 +236,7 @@ def test_a_page_runs_away_from_the_home_and_the_settings_of_whoever_runs_it(tmp_
     page = (
         "'''python\nfrom os import getenv, listdir\n"
         "print(listdir(), listdir(getenv('HOME')), getenv('AGENT_HOOKS_DISABLE'))\n'''\n"
-        "<!-- output -->\n'''text\n[] [] None\n'''\n"
+        "Output:\n'''text\n[] [] None\n'''\n"
     )
     assert run_text(tmp_path, page) == (0, "")
 

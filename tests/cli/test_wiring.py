@@ -13,6 +13,7 @@ import pytest
 
 from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.wire import HOSTS
+from pages import tables
 
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENTED = "/home/ada/.local/bin/agent-hooks-core"
@@ -35,18 +36,22 @@ HOOKS = """
 """
 
 
-def shown(page):
-    """The settings on a page, by the agent that their commands name."""
-    blocks = re.findall(r"^```json\n(.+?)^```", (ROOT / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
-    found = {}
-    for block in blocks:
-        for agent in HOSTS:
-            if f"--agent {agent} " in block:
-                found[agent] = json.loads(block)["hooks"]
-    return found
+def shown():
+    """The settings on the page, by the agent that their commands name."""
+    agents = {"Claude Code": "claude-code", "Codex": "codex"}
+    return {agents[heading]: dict(map(entry, rows)) for heading, rows in tables("wiring-by-hand.md").items()}
 
 
-DOCS = shown("docs/wiring-by-hand.md")
+def entry(row):
+    """The event of a row of a table, and the groups of its entry in the file."""
+    event, arguments, timeout, *on_failure = (cell.strip("`").replace("\\|", "|") for cell in row)
+    hook = {"type": "command", "command": f"{DOCUMENTED} {arguments}", "timeout": int(timeout)}
+    if any(on_failure):
+        hook["onFailure"] = json.loads(on_failure[0])
+    return event, [{"hooks": [hook]}]
+
+
+DOCS = shown()
 ENTRIES = [
     (agent, event, entry)
     for agent, events in DOCS.items()
