@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "agent_hooks"
 PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
 # Lines of Python in all, docstrings and comments included, `adapters/` left out: the size reached, on the way to 25,000
 # and 16,000. A change that needs more raises the number by that much, and its message says why.
-MOST_LINES = {"core": 41_630, "guards": 17_700}
+MOST_LINES = {"core": 41_870, "guards": 17_700}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
@@ -126,7 +126,9 @@ def violations(room: str, imports: list[tuple[int, str]]) -> list[str]:
     return found
 
 
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if room_of(path) != FACADE)
+# Files of a plugin to be, which `agent-hooks new plugin` copies: they are not imported from here.
+TEMPLATE = PACKAGE / "cli" / "plugin_template"
+MODULES = sorted(path for path in set(PACKAGE.rglob("*.py")) - {*TEMPLATE.rglob("*")} if room_of(path) != FACADE)
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -204,7 +206,7 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
 
 @pytest.mark.parametrize("package", PACKAGES.values(), ids=PACKAGES)
 def test_modules_do_not_import_each_other_in_circles(package: Path):
-    paths = {module_of(path, package): path for path in package.rglob("*.py")}
+    paths = {module_of(path, package): path for path in set(package.rglob("*.py")) - {*TEMPLATE.rglob("*")}}
     graph: dict[str, set[str]] = {}
     for name, path in paths.items():
         wanted = imports_of(path, package)

@@ -17,6 +17,8 @@ pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).parent.parent
 PROJECTS = [ROOT, *sorted(path.parent for path in (ROOT / "plugins").glob("*/pyproject.toml"))]
+# Of a plugin that `agent-hooks new plugin` writes.
+TEMPLATE = ROOT / "src/agent_hooks/cli/plugin_template"
 VERSION = agent_hooks.__version__
 
 
@@ -36,7 +38,7 @@ def test_every_distribution_has_the_version_of_the_core(folder: Path):
     assert stated_versions(folder) == {VERSION}
 
 
-@pytest.mark.parametrize("folder", PROJECTS[1:], ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", [*PROJECTS[1:], TEMPLATE], ids=lambda folder: folder.name)
 def test_plugins_need_the_minor_version_that_they_are_released_with(folder: Path):
     major, minor, _ = VERSION.split(".")
     expected = f">={major}.{minor},<{major}.{int(minor) + 1}"

@@ -182,6 +182,27 @@ def init_command(*, python: bool, user: bool) -> None:
     sys.exit(make_file(python=python, user=user))
 
 
+@commands.group("new")
+def new_group() -> None:
+    """Write the files that something begins with."""
+
+
+@new_group.command("plugin")
+@click.argument("name")
+@click.option("--with", "parts", multiple=True, metavar="PART,...", help="What it has beside a hook: command, handler.")
+def new_plugin_command(*, name: str, parts: tuple[str, ...]) -> None:
+    """Write a plugin with one rule, its tests and its metadata into the new folder NAME, and say what to type next.
+
+    --with command adds a command of agent-hooks, --with handler a type of handlers for configuration files.
+    """
+    from .new import PARTS, make_plugin
+
+    chosen = [part for text in parts for part in text.replace(",", " ").split()]
+    if unknown := [part for part in chosen if part not in PARTS]:
+        raise click.UsageError(f"--with knows no {unknown[0]!r}: it takes {', '.join(PARTS)}.")
+    sys.exit(make_plugin(name, parts=set(chosen), commands=commands.commands))
+
+
 @commands.command("trust")
 @click.argument("path", default=".", type=click.Path(exists=True, file_okay=False))
 @click.option("--show", is_flag=True, help="Only show what would run.")

@@ -1,0 +1,130 @@
+"""Follows docs/writing-a-plugin.md with each plugin that `agent-hooks new plugin` can write, in fresh environments.
+
+The commands of the page run as they stand, with uv in place of pip, venv and the installer of build, which takes a
+quarter of the time, and with a wheel of this core. What the page shows below a command must be its output; a command
+that shows nothing must succeed. At last the plugin's own tests run against its built wheel.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import monotonic
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from run_page import Page, PageError  # noqa: E402 - found by the line above
+
+PAGE = ROOT / "docs" / "writing-a-plugin.md"
+NAME = "no-frobs"
+# The options of each plugin, and its name: the lines of its files are as long as they can be in one.
+VARIANTS = {
+    "": NAME,
+    "--with command": NAME,
+    "--with handler": NAME,
+    "--with command,handler": "a-plugin-with-the-longest-name-there-is1",
+}
+WITH_UV = {
+    "../trial/bin/pip install": "uv pip install --python ../trial",
+    "pip install": "uv pip install",
+    "python -m venv": f"uv venv --no-project --python {sys.executable}",
+    "python -m build": "python -m build --installer uv",
+}
+AFTERWARDS = ("pip install --force-reinstall --no-deps dist/*.whl", "pytest")
+
+
+def commands_of(page: str) -> list[tuple[int, str, str]]:
+    """Return the commands of the page's steps, each with the line of its block and the output below it."""
+    found = []
+    for block in re.finditer(r"<!-- not run: tox -e template does -->\n```console\n(.*?)```", page, re.DOTALL):
+        line = page.count("\n", 0, block.start(1)) + 1
+        for chunk in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
+            command, _, expected = chunk.partition("\n")
+            found.append((line, command, expected))
+    return [*found, *((0, command, "") for command in AFTERWARDS)]
+
+
+def problem_of(line: int, expected: str, code: int, printed: str) -> str:
+    """Return what a command did other than the page says."""
+    if not expected.strip():
+        return f"{PAGE.name}:{line}: exit code {code}.\n{printed}" if code else ""
+    try:
+        Page(PAGE.name).compare(line, expected, printed)
+    except PageError as error:
+        return f"{error}\nexit code {code}"
+    return ""
+
+
+def follow(options: str, name: str, folder: Path, environment: dict[str, str]) -> str:
+    """Follow the page with one plugin; return the first command that went wrong and what it printed."""
+    folder.mkdir()
+    with subprocess.Popen(
+        ["bash"],
+        cwd=folder,
+        env={**environment, "HOME": str(folder)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as shell:
+        assert shell.stdin is not None
+        assert shell.stdout is not None
+        for line, shown, expected in commands_of(PAGE.read_text(encoding="utf-8")):
+            command = re.sub("|".join(map(re.escape, WITH_UV)), lambda found: WITH_UV[found[0]], shown)
+            command = command.replace(f"plugin {NAME}", f"plugin {NAME} {options}").replace(NAME, name)
+            expected = expected.replace(NAME, name).replace(NAME.replace("-", "_"), name.replace("-", "_"))
+            shell.stdin.write(f"{command} </dev/null\necho; echo END $?\n")
+            shell.stdin.flush()
+            printed = ""
+            while not (end := re.search(r"^END (\d+)\n", printed, re.MULTILINE)):
+                if not (more := shell.stdout.readline()):
+                    return f"the shell ended.\n$ {command}\n{printed}"
+                printed += more
+            if problem := problem_of(line, expected, int(end[1]), printed[: end.start()]):
+                shell.stdin.close()
+                return f"{problem}\n$ {command}"
+        shell.stdin.close()
+    return ""
+
+
+def main() -> int:
+    """Follow the page with each plugin, two at a time; return the exit code."""
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(os.path.realpath(temporary))
+        subprocess.run(["uv", "build", "--quiet", "--wheel", "--out-dir", str(work), str(ROOT)], check=True)
+        (wheel,) = work.glob("*.whl")
+        (work / "constraints.txt").write_text(f"agent-hooks-core @ {wheel.as_uri()}\n", encoding="utf-8")
+        # Without the environment of this process, which uv would install into.
+        gone = re.compile("AGENT_HOOKS_|VIRTUAL_ENV|UV_PYTHON|PYTHON")
+        environment = {name: value for name, value in os.environ.items() if not gone.match(name)}
+        environment |= {
+            "MYPY_CACHE_DIR": str(work / "mypy"),  # most of the time goes into reading the core
+            "NO_COLOR": "1",
+            "PATH": f"{work}/command/bin{os.pathsep}{os.environ['PATH']}",
+            "UV_CACHE_DIR": subprocess.check_output(["uv", "cache", "dir"], text=True).strip(),
+            "UV_CONSTRAINT": str(work / "constraints.txt"),
+        }
+        venv = ["uv", "venv", "--quiet", "--no-project", "--python", sys.executable, str(work / "command")]
+        subprocess.run(venv, env=environment, check=True)
+        install = ["uv", "pip", "install", "--quiet", "--python", str(work / "command"), "agent-hooks-core[cli]"]
+        subprocess.run(install, env=environment, check=True)
+
+        def run(options: str, name: str) -> bool:
+            start = monotonic()
+            problem = follow(options, name, work / f"in-{options.replace(' ', '-')}", environment)
+            print(f"--- {name} {options}: {problem or f'{monotonic() - start:.0f} s'}", flush=True)
+            return not problem
+
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            passed = [*pool.map(run, VARIANTS, VARIANTS.values())]
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,44 @@
+"""Hooks for AI agents: agents run no frob."""
+
+from agent_hooks import HookOutcome, ToolCall, hookimpl
+
+PROGRAMS = frozenset({"frob"})
+
+
+def deny_programs(call: ToolCall, programs: frozenset[str]) -> HookOutcome | None:
+    """Deny a shell command with one of these programs among its words."""
+    for word in call.command.split():
+        if word in programs:
+            return HookOutcome.deny(f"Agents do not run {word} here.")
+    return None
+
+
+@hookimpl.before_tool_use(match="shell", mode="gate")
+def keep_programs_out(tool_call: ToolCall) -> HookOutcome | None:
+    """Ask about each command, whatever the agent calls its shell."""
+    return deny_programs(tool_call, PROGRAMS)
+
+
+# with command
+@hookimpl
+def agent_hooks_commands() -> dict[str, object]:
+    """Add ``agent-hooks no-frobs``."""
+    from .command import show_programs
+
+    return {"no-frobs": show_programs}
+
+
+# end
+# with handler
+@hookimpl
+def agent_hooks_handler_types() -> dict[str, object]:
+    """Add ``type = "no-frobs"`` to configuration files."""
+    return {"no-frobs": make_handler}
+
+
+def make_handler() -> object:
+    """Import the handler when a file needs it: agents wait for what they import."""
+    from .handler import ProgramsHandler
+
+    return ProgramsHandler()
+# end

@@ -1,0 +1,19 @@
+"""The rule, without an agent."""
+
+import pytest
+from agent_hooks.testing import check_plugin, make_context, run_hook
+
+import no_frobs
+
+
+def test_the_hooks_fit_their_events() -> None:
+    check_plugin(no_frobs)
+
+
+@pytest.mark.parametrize(
+    ("command", "decision"),
+    [("frob --all", "deny"), ("cd /tmp && frob", "deny"), ("ls frobs", "proceed")],
+)
+def test_frob_alone_is_denied(command: str, decision: str) -> None:
+    ctx = make_context("before_tool_use", tool="Bash", args={"command": command})
+    assert run_hook(no_frobs.keep_programs_out, ctx).decision == decision
