@@ -36,12 +36,14 @@ MANY, MEET, THOUSAND = 50, 10, 1000
 MANY_UNFILTERED = f"pluggy's call, {MANY} hooks"
 ONE_OF_FIVE = "one of 5 silent hooks"
 HALF = "0.5 us"
+SILENT = "5 silent hooks"
 MARGIN = "    "
 
 ROWS = [
     Row("event with no listener", NO_LISTENER, ("no listener",), NO_LISTENER, 0.2),
     Row("asking whether anybody listens", NO_LISTENER, ("listens",), NO_LISTENER, 0.25),
     Row("5 sync hooks returning None, context given", PLUGGY, ("None",), PLUGGY, 0.25),
+    Row(f"{MARGIN}and an observer of each dispatch", SILENT, ("watched",), SILENT, 3.0),
     Row("context built + 5 sync hooks", PLUGGY, ("built",), PLUGGY, 1.0),
     Row(f"{MARGIN}and its tool call built as well", PLUGGY, ("call built",), PLUGGY, None),
     Row("5 sync hooks for shells that read the command", RULES, ("rules",), RULES, 1.0),
@@ -160,6 +162,14 @@ def changing(what: str) -> Callable[[int], Callable[[HookContext], HookOutcome |
     return make
 
 
+class Observer:
+    """An observer of dispatches that does nothing."""
+
+    @hookimpl
+    def agent_hooks_dispatched(self, event: HookEvent, ctx: HookContext, outcome: HookOutcome, duration: float) -> None:
+        """Do nothing."""
+
+
 def silent_async(_number: int) -> Callable[[HookContext], Awaitable[None]]:
     """Return an async hook without an opinion, which answers at once."""
 
@@ -221,6 +231,8 @@ def sides(runner: Runner) -> dict[str, Batch]:
     ctx = tool_context(call)
     empty = manager_of(event, []).hooks()
     none = manager_of(event, five(silent)).hooks()
+    watched = manager_of(event, five(silent))
+    watched.register(Observer())
     shells = HookManager(load_plugins=False)
     for number in range(HOOKS):
         shells.register(plugin(event, hookimpl(match="shell")(rule(number))))
@@ -231,6 +243,8 @@ def sides(runner: Runner) -> dict[str, Batch]:
         "listens": statement("listens(event)", listens=empty.listens, event=HookEvent.BEFORE_TOOL_USE),
         PLUGGY: statement("call(ctx=ctx)", call=pluggy_hook(five(silent)), ctx=ctx),
         "None": statement("dispatch(ctx)", dispatch=none.dispatch_sync, ctx=ctx),
+        SILENT: statement("dispatch(ctx)", dispatch=none.dispatch_sync, ctx=ctx),
+        "watched": statement("dispatch(ctx)", dispatch=watched.hooks().dispatch_sync, ctx=ctx),
         "built": statement("dispatch(build(call))", dispatch=none.dispatch_sync, build=tool_context, call=call),
         "call built": statement(
             "dispatch(build(call()))", dispatch=none.dispatch_sync, build=tool_context, call=tool_call

@@ -11,6 +11,7 @@ from agent_hooks.model.outcome import BLOCKING, PASSING, PROCEED, Decision, Hook
 
 from .answers import Answers
 from .calling import awaited, awaiting, complete, explained, in_thread, is_failure, matches, throw_into
+from .watching import Watch, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,13 +100,21 @@ class Dispatch:
         self.given: tuple[Given, ...] = ()
         self._heard: set[Given] = set()
 
-    async def run(self, lane: Handover) -> HookOutcome:
+    async def watched(self) -> HookOutcome:
+        """Do as ``run`` from the start, and tell the framework's own observers of the start and the end."""
+        ctx = self.answers.start
+        if not self.chain.is_watched:
+            return await self.run(Handover(ctx))
+        with Watch(self.chain, ctx, self.view.clock) as watch:
+            watch.outcome = outcome = await self.run(Handover(ctx), watch)
+        return outcome
+
+    async def run(self, lane: Handover, watch: Watch | None = None) -> HookOutcome:
         """Settle the outcome: walk, wrapped; put the question that is left; let the observers look."""
         self.lane, self.walk_number = lane, lane.walk
         self.answers.take(lane.ctx, lane.answered, lane.changed_by)
         if lane.is_done and not lane.changed_by:  # each hook was asked about the final subject, and had no opinion
-            return await self.shown(self.answers.concluded(None, PROCEED))
-        started = self.tell_started()
+            return await self.shown(self.answers.concluded(None, PROCEED), watch)
         outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
         if outcome.decision is Decision.ASK:
             outcome = await self.put_question(outcome)
@@ -114,12 +123,12 @@ class Dispatch:
         if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
             tool = f" {self.answers.ctx.tool_name}" if self.answers.ctx.tool_name else ""
             outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")
-        outcome = await self.shown(outcome)
-        self.tell_dispatched(outcome, started)
-        return outcome
+        return await self.shown(outcome, watch)
 
-    async def shown(self, outcome: HookOutcome) -> HookOutcome:
+    async def shown(self, outcome: HookOutcome, watch: Watch | None) -> HookOutcome:
         """Show the settled outcome to the application and the observers; return it with what they brought to light."""
+        if watch is not None:
+            watch.ctx = self.answers.ctx
         if self.view.on_settled is not None and not self.is_question:
             self.view.on_settled(self.with_findings(outcome))
         await self.let_look(outcome)
@@ -207,7 +216,7 @@ class Dispatch:
             if not is_failure(caught):
                 raise
             error, outcome = caught, answers.failed(hook, caught)
-        if self.chain.is_watched or len(answers.findings) > found:
+        if self.chain.is_heard or len(answers.findings) > found:
             self.tell_executed(hook, ctx, outcome, error, started, self.walk_number, found)
         return outcome
 
@@ -280,7 +289,7 @@ class Dispatch:
             asking = Dispatch(chain, question, self.view, sync=self.sync)
             asking.is_question = True
             asking.answers.least_rank = answers.least_rank
-            answer = await asking.run(Handover(question))
+            answer = await asking.watched()
             answers.findings.extend(answer.findings)
             answers.shadowed.extend(answer.shadowed)
             if answer.decision is Decision.DENY:
@@ -383,15 +392,8 @@ class Dispatch:
     # -- the framework's own observers -------------------------------------------------------------------------------
 
     def clock(self) -> float:
-        """Return the time, in seconds, if anybody wants to know."""
-        return self.view.clock() if self.chain.is_watched else 0.0
-
-    def tell_started(self) -> float:
-        """Tell that a dispatch begins, and return when."""
-        if not self.chain.is_watched:
-            return 0.0
-        self.view.tell("agent_hooks_dispatch_started", event=self.event, ctx=self.answers.ctx)
-        return self.clock()
+        """Return the time, in seconds, if anybody wants to know how long each hook took."""
+        return self.view.clock() if self.chain.is_heard else 0.0
 
     def tell_executed(
         self,
@@ -407,29 +409,10 @@ class Dispatch:
         findings = tuple(self.answers.findings[found:])
         if findings:
             self.view.manager.log_contract(hook, findings)
-        if self.chain.is_watched:
-            self.view.tell(
-                "agent_hooks_executed",
-                event=self.event,
-                ctx=ctx,
-                hook_name=hook.name,
-                plugin_name=hook.plugin_name,
-                outcome=None if outcome is PROCEED else outcome,
-                error=error,
-                started_at=started,
-                duration=self.clock() - started,
-                walk=walk,
-                shadow=hook.shadow,
-                findings=findings,
-            )
-
-    def tell_dispatched(self, outcome: HookOutcome, started: float) -> None:
-        """Tell that a dispatch has ended."""
-        if self.chain.is_watched:
-            duration = self.clock() - started
-            self.view.tell(
-                "agent_hooks_dispatched", event=self.event, ctx=self.answers.ctx, outcome=outcome, duration=duration
-            )
+        if self.chain.is_heard:
+            decided, duration = None if outcome is PROCEED else outcome, self.clock() - started
+            about = (self.event, ctx, hook.name, hook.plugin_name, decided, error, started, duration, walk, hook.shadow)
+            tell(self.chain.watchers.agent_hooks_executed, *about, findings)
 
 
 def _weight(outcome: HookOutcome) -> int:

@@ -9,8 +9,8 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome, read_answer
 
 from .calling import drive, in_event_loop
-from .dispatch import Dispatch, Handover
-from .lanes import run_async, run_sync, run_timed
+from .dispatch import Dispatch
+from .lanes import run_async, run_sync, run_timed, watch_async, watch_sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .manager import HookManager
     from .plan import Chain, Hook
     from .suspension import Given, Key, Suspension
+    from .watching import Watchers
 
     Answer = bool | Literal["host"]
     Ask = Callable[[HookContext, str], Answer | Awaitable[Answer]] | Literal["host"] | None
@@ -123,10 +124,10 @@ class Hooks:
 
         assert self._own is not None
         above, own = parent.chain(event), self._own.chain(event)
-        parts = (above, own, self.manager.generation)
+        parts = (above, own, self.manager.generation, parent.manager.generation)
         known = self._inherited.get(event)
         if known is None or known[0] != parts:
-            chain = inherited_chain(HookEvent.parse(event), above, own, self.manager)
+            chain = inherited_chain(HookEvent.parse(event), above, own, self.manager, self._watchers)
             known = self._inherited[event] = (parts, chain)
         return known[1]
 
@@ -139,6 +140,8 @@ class Hooks:
         chain = self.chain(ctx._fields["event"])
         if chain is None:
             return _proceed()
+        if chain.is_watched:
+            return watch_async(chain, self._placed(ctx) if self.directory else ctx, self)
         run = run_timed if chain.has_time_limits else run_async
         return run(chain, self._placed(ctx) if self.directory else ctx, self)
 
@@ -147,6 +150,8 @@ class Hooks:
         chain = self.chain(ctx._fields["event"])
         if chain is None:
             return PROCEED
+        if chain.is_watched:
+            return watch_sync(chain, self._placed(ctx) if self.directory else ctx, self)
         return run_sync(chain, self._placed(ctx) if self.directory else ctx, self)
 
     def run_sync(self, ctx: HookContext) -> HookOutcome:
@@ -286,7 +291,7 @@ class Hooks:
         if chain is not None:
             dispatch = Dispatch(chain, ctx, self, sync=sync)
             dispatch.know(given, called)
-            outcome = await dispatch.run(Handover(ctx))
+            outcome = await dispatch.watched()
         if outcome.blocks:
             return outcome
         # A refusal stands even if the hook that wanted it is gone, or was not reached.
@@ -355,11 +360,11 @@ class Hooks:
                 owner = owner.parent
         owner.manager.count_tolerated(hook, error)
 
-    def tell(self, observer: str, **arguments: Any) -> None:
-        """Tell the framework's own observers, those of a parent too."""
-        self.manager.tell(observer, arguments)
-        if self.parent is not None and self.parent.manager is not self.manager:
-            self.parent.tell(observer, **arguments)
+    @property
+    def _watchers(self) -> Watchers:
+        """The framework's own observers, those of a parent too."""
+        own = self.manager.watchers
+        return own if self.parent is None else own.joined(self.parent._watchers)
 
 
 async def _proceed() -> HookOutcome:

@@ -9,7 +9,7 @@ from .markers import hookspec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from agent_hooks.model.context import HookContext
@@ -257,8 +257,10 @@ def agent_hooks_findings(directory: str) -> list[Any] | None:
 
 
 @hookspec
-def agent_hooks_dispatch_started(event: HookEvent, ctx: HookContext) -> None:
-    """A dispatch begins; only looks."""
+def agent_hooks_dispatch_started(event: HookEvent, ctx: HookContext) -> Callable[..., Any] | None:
+    """A dispatch begins; only looks, and may return a function that is called at its end with the context, the outcome,
+    None if it was cancelled, and the seconds that it took.
+    """
 
 
 @hookspec

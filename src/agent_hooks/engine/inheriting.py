@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
     from .manager import HookManager
     from .plan import Hook
+    from .watching import Watchers
 
 # Added to the rank of a parent's hook, to put it above all hooks of the child.
 _LIFT = max(RANKS.values()) + 1
 _FIRST = -(10**9)
 
 
-def inherited_chain(event: HookEvent, above: Chain | None, own: Chain | None, manager: HookManager) -> Chain | None:
+def inherited_chain(
+    event: HookEvent, above: Chain | None, own: Chain | None, manager: HookManager, watchers: Watchers
+) -> Chain | None:
     """Return the chain of a subagent: the inherited hooks of its parent's chain, then its own, of its ``manager``.
 
     It inherits all hooks on events whose gates block when they fail, elsewhere the ``required`` ones, permission hooks
@@ -30,11 +33,11 @@ def inherited_chain(event: HookEvent, above: Chain | None, own: Chain | None, ma
     """
     inherited = [_lifted(hook) for hook in _hooks_of(above) if _is_inherited(hook)]
     if above is None or not inherited:
-        return own
+        return Chain(event, own.hooks, own.policy, watchers) if own is not None and watchers else own
     known = [_identity(hook) for hook in inherited]
     policy = _tightened(above.policy, manager.policy)
     added = [_as_strict(hook, manager.policy, policy) for hook in _hooks_of(own) if _identity(hook) not in known]
-    return Chain(event, [*inherited, *added], policy, is_watched=manager.is_watched or above.is_watched)
+    return Chain(event, [*inherited, *added], policy, watchers)
 
 
 def generations_above(hook: Hook) -> int:

@@ -12,6 +12,7 @@ from agent_hooks.model.outcome import PROCEED, HookOutcome
 from .answers import conclude, fold, same
 from .calling import LaneTimer, Rest, awaited, complete, drive, is_failure
 from .dispatch import Dispatch, Handover
+from .watching import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from .plan import Chain, Hook
 
 
-def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+def run_sync(chain: Chain, start: HookContext, view: Hooks, watch: Watch | None = None) -> HookOutcome:
     """Settle the outcome of ``start`` without an event loop; a hook that really waits fails."""
     lane = None
     fields = start._fields
@@ -54,17 +55,34 @@ def run_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
                 break
             else:
                 if not rewrites and not chain.observers:
+                    if watch is not None:
+                        watch.ctx = ctx
                     return PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
                 lane = Handover(start, ctx, rows, unmet, rewrites, is_done=True)
         except BaseException as error:
             lane = Handover(start, ctx, rows, unmet, rewrites, hook).fail_at(hook, error)
-    return drive(finish(chain, start, view, lane or Handover(start), sync=True))
+    return drive(finish(chain, start, view, lane or Handover(start), watch, sync=True))
 
 
-async def run_timed(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+def watch_sync(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Do as ``run_sync``, and tell the framework's own observers of the start and the end."""
+    with Watch(chain, start, view.clock) as watch:
+        watch.outcome = outcome = run_sync(chain, start, view, watch)
+    return outcome
+
+
+async def watch_async(chain: Chain, start: HookContext, view: Hooks) -> HookOutcome:
+    """Do as ``run_async``, or ``run_timed``, and tell the framework's own observers of the start and the end."""
+    with Watch(chain, start, view.clock) as watch:
+        run = run_timed if chain.has_time_limits else run_async
+        watch.outcome = outcome = await run(chain, start, view, watch)
+    return outcome
+
+
+async def run_timed(chain: Chain, start: HookContext, view: Hooks, watch: Watch | None = None) -> HookOutcome:
     """Do as ``run_async`` where async hooks have time limits: no timer before one of them first waits."""
     shared: list[Any] = []
-    lane = run_async(chain, start, view, shared)
+    lane = run_async(chain, start, view, watch, shared)
     for waiting_for in lane.__await__():  # unlike `send`, it makes no exception where the lane ends
         await Rest(lane, waiting_for, LaneTimer(lane, shared))
         break
@@ -72,7 +90,9 @@ async def run_timed(chain: Chain, start: HookContext, view: Hooks) -> HookOutcom
     return outcome
 
 
-async def run_async(chain: Chain, start: HookContext, view: Hooks, shared: list[Any] | None = None) -> Any:
+async def run_async(
+    chain: Chain, start: HookContext, view: Hooks, watch: Watch | None = None, shared: list[Any] | None = None
+) -> Any:
     """Settle the outcome of ``start``, awaiting its async hooks in the caller's own task.
 
     ``shared`` holds the time limit of a hook that was thrown an error while it waited, and last the outcome, which is
@@ -112,27 +132,33 @@ async def run_async(chain: Chain, start: HookContext, view: Hooks, shared: list[
                 if rewrites or chain.observers:
                     lane = Handover(start, ctx, rows, unmet, rewrites, is_done=True)
                 else:
+                    if watch is not None:
+                        watch.ctx = ctx
                     outcome = PROCEED if ctx is start else conclude(None, PROCEED, start, ctx)
         except BaseException as error:
             counting = shared[0].ended(error) if shared else error
             lane = Handover(start, ctx, rows, unmet, rewrites, hook).fail_at(hook, counting)
     if outcome is None:
         hook = None  # from here on, each call has a timer of its own
-        outcome = await finish(chain, start, view, lane or Handover(start), sync=False)
+        outcome = await finish(chain, start, view, lane or Handover(start), watch, sync=False)
     if shared is None:
         return outcome
     shared.append(outcome)
     return None
 
 
-async def finish(chain: Chain, start: HookContext, view: Hooks, lane: Handover, *, sync: bool) -> HookOutcome:
+async def finish(
+    chain: Chain, start: HookContext, view: Hooks, lane: Handover, watch: Watch | None, *, sync: bool
+) -> HookOutcome:
     """Settle the outcome from where a lane stopped. If hooks changed the subject, the chain is walked again."""
     if lane.is_done and lane.changed_by and chain.policy.max_rechecks:
         lane = await recheck(lane, sync=sync)
     is_settled = lane.is_done and not lane.changed_by
     if is_settled and (not chain.observers or (chain.is_plainly_seen and view.on_settled is None)):
+        if watch is not None:
+            watch.ctx = lane.ctx
         return await look(chain, start, view, lane.ctx, sync=sync)
-    return await Dispatch(chain, start, view, sync=sync).run(lane)
+    return await Dispatch(chain, start, view, sync=sync).run(lane, watch)
 
 
 async def look(chain: Chain, start: HookContext, view: Hooks, ctx: HookContext, *, sync: bool) -> HookOutcome:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from inspect import isasyncgenfunction, iscoroutinefunction, isgeneratorfunction, unwrap
 from itertools import count
 from types import FunctionType, MethodType, ModuleType
@@ -23,16 +24,16 @@ from .origins import ORIGIN, origin_of
 from .plan import Hook, check_source
 from .plugin_info import HookInfo, MadePlugin, PluginInfo, Registered, hook_info
 from .registry import HookRegistry
+from .watching import WATCHERS, Watchers, observer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from agent_hooks.model.policy import ManagedSettings
 
     from .plan import Chain
     from .registration import HookRegistration
-
-WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
+    from .watching import Observer
 
 
 class HookManager(HookRegistry, pluggy.PluginManager):
@@ -68,6 +69,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self._specs: list[Any] = []
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._is_checked = False
+        self._watchers: Watchers | None = None
         # While pluggy registers a plugin: it, and the options of its hooks by name.
         self._checked: tuple[Any, dict[str, Any]] = (None, {})
         self.add_hookspecs(hookspecs)
@@ -275,6 +277,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
     def _changed(self) -> None:
         super()._changed()
         self._is_checked = False
+        self._watchers = None
 
     def _hooks_of(self, plugin: Any, plugin_name: str, entry: Registered, options: dict[str, Any]) -> list[Hook]:
         events = dict.fromkeys(find_event(said.get("specname") or name) for name, said in options.items())
@@ -340,17 +343,16 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         return super().compile(event, scopes)
 
     @property
-    def is_watched(self) -> bool:
-        """Whether the framework's own observers want to hear of dispatches."""
-        return any(getattr(self.hook, name).get_hookimpls() for name in WATCHERS)
+    def watchers(self) -> Watchers:
+        """The framework's own observers of dispatches, compiled."""
+        if self._watchers is None:
+            self._watchers = Watchers(**{name: self._observers(name) for name in WATCHERS})
+        return self._watchers
 
-    def tell(self, observer: str, arguments: Mapping[str, Any]) -> None:
-        """Call the framework's observers; their errors are tolerated."""
-        for impl in getattr(self.hook, observer).get_hookimpls():
-            try:
-                impl.function(*[arguments[name] for name in (*impl.argnames, *impl.kwargnames) if name in arguments])
-            except (Exception, SystemExit) as error:
-                self._tolerate(f"{impl.plugin_name}.{observer}", observer, error)
+    def _observers(self, name: str) -> Iterator[Observer]:
+        for impl in getattr(self.hook, name).get_hookimpls():
+            tolerate = partial(self._tolerate, f"{impl.plugin_name}.{name}", name)
+            yield observer(impl.function, (*impl.argnames, *impl.kwargnames), self._arguments[name], tolerate)
 
     def keep_info(self, info: PluginInfo) -> None:
         """Store the information that ``plugins()`` returns."""

@@ -10,6 +10,8 @@ from agent_hooks.model.outcome import KEPT
 from agent_hooks.model.policy import NEVER_PASSED_OVER, RANKS, TIGHTENING_ONLY, strictest
 from agent_hooks.model.tools import is_patching
 
+from .watching import NOBODY
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from .markers import HookOptions
     from .matchers import Predicate
+    from .watching import Watchers
 
     # A hook that may be asked, its call, and the match that is still to be put to the context.
     Row = tuple["Hook", Callable[[HookContext], Any], Predicate | None]
@@ -147,8 +150,9 @@ class Chain:
     """The hooks of one event in one view, sorted into deciders, observers and wrappers. Hooks in shadow run before the
     other observers, which see the decisions those would have made.
 
-    ``is_async``: some of the hooks are. ``is_watched``: the framework's own observers want to hear of it. ``is_plain``:
-    nothing but deciders and observers, none of them timed, and nobody watching, so the fast lane can run it;
+    ``is_async``: some of the hooks are. ``watchers``: the framework's own observers. ``is_watched``: there are any.
+    ``is_heard``: some of them want to hear of each hook. ``is_plain``: nothing but deciders and observers, none of them
+    timed, and nobody hears of each, so the fast lane can run it;
     ``has_time_limits``: async ones in it have limits. ``is_plainly_seen``: so can its observers, which have nothing to
     decide and run here and now. ``needs_call``: hooks fail without a tool call that they could judge. ``holder``: the
     field of the context that holds the subject. ``conditions``: the options ``when`` of its hooks, by their identity.
@@ -156,11 +160,11 @@ class Chain:
 
     __slots__ = (
         "_answered _awake conditions deciders event has_time_limits holder hooks is_async is_plain is_plainly_seen "
-        "is_watched needs_call observers policy rows rows_of_tools separator shadows subject wrappers"
+        "is_heard is_watched needs_call observers policy rows rows_of_tools separator shadows subject watchers wrappers"
     ).split()
 
     def __init__(
-        self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, *, is_watched: bool = False
+        self, event: HookEvent, hooks: Iterable[Hook], policy: HookPolicy, watchers: Watchers = NOBODY
     ) -> None:
         self.hooks = ordered = sorted(hooks, key=lambda hook: hook.order)
         self.conditions = {id(when): when for hook in ordered if (when := hook.options.when) is not None}
@@ -172,7 +176,9 @@ class Chain:
         self.policy = policy
         self.separator = policy.context_separator
         self.needs_call = event.matched_by == "tool" and event.closed is not None
-        self.is_watched = is_watched
+        self.watchers = watchers
+        self.is_watched = bool(watchers)
+        self.is_heard = bool(watchers.agent_hooks_executed)
         self.is_async = any(hook.is_async for hook in ordered)
         self.wrappers = tuple(h for h in ordered if h.options.wrapper)
         rest = [h for h in ordered if not h.options.wrapper]
@@ -180,7 +186,7 @@ class Chain:
         self.shadows = tuple(h for h in rest if h.shadow and h not in looking)
         self.observers = (*self.shadows, *looking)
         self.deciders = tuple(h for h in rest if h not in self.observers)
-        self.is_plain = not (self.wrappers or is_watched or any(h.is_timed for h in self.deciders))
+        self.is_plain = not (self.wrappers or self.is_heard or any(h.is_timed for h in self.deciders))
         self.has_time_limits = self.is_plain and any(h.is_async and h.timeout is not None for h in self.deciders)
         self.is_plainly_seen = self.is_plain and not any(
             h.mode != "observe" or h.is_timed or h.options.background for h in self.observers
@@ -200,7 +206,7 @@ class Chain:
                 asleep += (key,)
         if asleep and asleep not in self._awake:
             hooks = [hook for hook in self.hooks if id(hook.options.when) not in asleep]
-            found = Chain(self.event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
+            found = Chain(self.event, hooks, self.policy, self.watchers) if hooks else None
             self._awake[asleep] = found
         chain = self._awake[asleep] if asleep else self
         self._answered = (now + ASK_AGAIN, chain)

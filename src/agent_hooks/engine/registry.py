@@ -9,11 +9,11 @@ from .background import Background
 from .hooks import Hooks
 from .markers import PROJECT
 from .plan import Chain
+from .watching import NOBODY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
+    from collections.abc import Iterable
 
     from agent_hooks.formats.findings import ConfigFinding
     from agent_hooks.model.context import HookContext
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .hooks import Ask, OnSettled
     from .plan import Hook
     from .suspension import Suspension
+    from .watching import Watchers
 
 
 class HookRegistry:
@@ -82,15 +83,12 @@ class HookRegistry:
             for hook in self.hooks_on(event)
             if hook.scope is None or hook.scope[0] == "directory" or hook.scope in scopes
         ]
-        return Chain(event, hooks, self.policy, is_watched=self.is_watched) if hooks else None
+        return Chain(event, hooks, self.policy, self.watchers) if hooks else None
 
     @property
-    def is_watched(self) -> bool:
-        """Whether the framework's own observers want to hear of dispatches."""
-        return False
-
-    def tell(self, observer: str, arguments: Mapping[str, Any]) -> None:
-        """Call the framework's observers; their errors are tolerated."""
+    def watchers(self) -> Watchers:
+        """The framework's own observers of dispatches."""
+        return NOBODY
 
     def _changed(self) -> None:
         self.generation += 1
