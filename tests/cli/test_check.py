@@ -359,7 +359,7 @@ def test_each_measured_case_is_decided_as_in_claude_code_or_stricter(command, tm
     loader = HookConfigLoader(folder)
     manager = loader.load(load_plugins=False)
     ctx = build_context(
-        "PreToolUse", tool="Bash", arguments=(f"command={name}",), prompt=None, cwd=str(folder), agent="claude-code"
+        "PreToolUse", tool="Bash", args={"command": name}, prompt=None, cwd=str(folder), agent="claude-code"
     )
     outcome = manager.hooks(ask="host").dispatch_sync(ctx.replace(project_dir=loader.project_dir))
     assert loader.findings == []

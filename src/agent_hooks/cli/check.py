@@ -24,8 +24,10 @@ from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_e
 from .watcher import Watcher, new_subject
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
+    from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.outcome import HookOutcome
 
 _PEM_BODY = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----).*?(?=-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL)
@@ -52,14 +54,11 @@ def show_check(
 ) -> int:
     """Print the hooks' decision; return 0 if it may go ahead, else 1. Raises ``AgentHooksError`` for bad input."""
     cwd = os.path.abspath(cwd)
-    ctx = build_context(event, tool=tool, arguments=arguments, prompt=prompt, cwd=cwd, agent=agent)
+    args = dict(_argument(text) for text in arguments)
+    ctx = build_context(event, tool=tool, args=args, prompt=prompt, cwd=cwd, agent=agent)
     watcher = Watcher()
     with apart(), prints_elsewhere():
-        manager = load(cwd, files=HookConfigLoader(cwd, modules=modules))
-        manager.register(watcher, "agent-hooks check")
-        ctx = ctx.replace(project_dir=manager.project_dir)
-        report(f"the hooks of {ctx.event!s}")
-        outcome = manager.hooks(ask="host").run_sync(ctx)
+        manager, ctx, outcome = decide(ctx, modules, watcher)
         explained = explanations(manager, ctx)
         report("")
     notes = dict.fromkeys((*manager.notes, *(f"agent_hooks: {finding}" for finding in manager.findings)))
@@ -93,15 +92,28 @@ def show_check(
     return 0 if goes_ahead else 1
 
 
+def decide(
+    ctx: HookContext, modules: tuple[str, ...], *watchers: object
+) -> tuple[HookManager, HookContext, HookOutcome]:
+    """Ask the hooks that hold in the context's directory; return their manager, the context in its project, and the
+    outcome. ``modules``: to load as plugins.
+    """
+    manager = load(ctx.cwd, files=HookConfigLoader(ctx.cwd, modules=modules))
+    for watcher in watchers:
+        manager.register(watcher, "agent-hooks check")
+    ctx = ctx.replace(project_dir=manager.project_dir)
+    report(f"the hooks of {ctx.event!s}")
+    return manager, ctx, manager.hooks(ask="host").run_sync(ctx)
+
+
 def build_context(
-    event: str, *, tool: str, arguments: tuple[str, ...], prompt: str | None, cwd: str, agent: str
+    event: str, *, tool: str, args: Mapping[str, Any], prompt: str | None, cwd: str, agent: str
 ) -> HookContext:
     """Return the context that the agent's event would have. Raises ``AgentHooksError``."""
     host = get_host(agent)
     row = host.rows.get(event)
     here = HookEvent.parse(row.event if row is not None else event)
     names = [name for name, candidate in host.rows.items() if candidate.event == here]
-    args = dict(_argument(text) for text in arguments)
     fields: dict[str, Any] = {
         "host": host.name,
         "host_event": event if row is not None else next(iter(names), ""),

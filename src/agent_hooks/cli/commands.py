@@ -136,7 +136,7 @@ def events_command(*, as_json: bool) -> None:
 
 
 @commands.command("check")
-@click.argument("event")
+@click.argument("event", required=False)
 @click.option("--tool", default="", help="The tool that is called, by the agent's name for it, such as Bash.")
 @click.option(
     "--arg",
@@ -151,20 +151,30 @@ def events_command(*, as_json: bool) -> None:
 @click.option(
     "--agent", default="claude-code", show_default=True, type=click.Choice([*HOSTS]), help="Whose names these are."
 )
+@click.option("--cases", metavar="FILE", help="Compare the decisions with the expected ones in this table, instead.")
 @with_modules
 @as_json
-def check_command(**options: Any) -> None:
+def check_command(*, event: str | None, cases: str | None, **options: Any) -> None:
     """Show what the installed hooks would decide about EVENT. Nothing is executed.
 
-    Exits 0 if it may go ahead, 1 if it is refused or asked about, 2 for a wrong usage.
+    Exits 0 if it may go ahead, 1 if it is refused or asked about, 2 for a wrong usage. With --cases, exits 1 if a
+    decision is another one than FILE expects.
 
     \b
     agent-hooks check before_tool_use --tool Bash --arg command='git push --force'
     """  # noqa: D301 - the character that click takes for `as it is`
-    from .check import show_check
-
+    about = {name: options.pop(name) for name in ("tool", "arguments", "prompt")}
+    if (event is None) == (cases is None) or (cases is not None and any(about.values())):
+        raise click.UsageError("Name an EVENT with its options, or a file with --cases, which has them for each case.")
     try:
-        code = show_check(**options)
+        if cases is not None:
+            from .cases import show_cases
+
+            code = show_cases(cases, **options)
+        else:
+            from .check import show_check
+
+            code = show_check(event or "", **about, **options)
     except TrustError:
         raise
     except AgentHooksError as error:
