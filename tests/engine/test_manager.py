@@ -138,6 +138,16 @@ def test_a_misspelt_hook_is_refused_with_the_nearest_name(manager, name, near):
         manager.check_pending()
 
 
+def test_a_misspelt_event_is_refused_also_where_the_function_has_the_name_of_another(manager):
+    @hookimpl(specname="before_tol_use")
+    def before_turn():
+        return None
+
+    manager.register(Plugin(before_turn=before_turn), "mine")
+    with pytest.raises(UnknownHookError, match=r"a hook 'before_tol_use'.*Did you mean 'before_tool_use'"):
+        manager.check_pending()
+
+
 def test_a_misspelt_hook_cannot_be_overlooked(manager):
     """A gate that never runs is worse than an error."""
     manager.register(Plugin(before_tol_use=DENY), "mine")

@@ -311,22 +311,37 @@ def status_command(*, as_json: bool) -> None:
 @commands.command("doctor")
 @click.argument("targets", nargs=-1, metavar="[HOST]... [PATH]")
 @click.option("--fire", is_flag=True, help="Run the gates of the hosts with faults, and show what the hosts do.")
+@click.option("--ci", is_flag=True, help="Check the files of the project alone, without a trust. Nothing is run.")
+@click.option("--format", "form", type=click.Choice(["text", "github"]), help="With --ci: annotate lines on GitHub.")
 @with_modules
 @as_json
-def doctor_command(*, targets: tuple[str, ...], fire: bool, modules: tuple[str, ...], as_json: bool) -> None:
+def doctor_command(
+    *, targets: tuple[str, ...], fire: bool, ci: bool, form: str | None, modules: tuple[str, ...], as_json: bool
+) -> None:
     """Show what is wrong with the hooks that hold at PATH, with file, line and remedy.
 
     With a HOST, also whether that coding agent asks the hooks, and how long that takes: its command lines are run on an
     event without danger. --fire runs them with a hook that denies, crashes, hangs, prints garbage or ends the process,
     and without their program; without a HOST, those of all that are wired. Exits 1 if anything is wrong.
-    """
-    from .doctor import show_doctor
 
+    --ci is for repositories and pull requests: nothing is run or imported, hookconf.py is checked by its syntax tree,
+    and only a hook that could not be honoured exits 1.
+    """
     paths = [target for target in targets if target not in WIRINGS]
     if len(paths) > 1 or not all(map(os.path.isdir, paths)):
         raise click.UsageError(f"{paths[-1]!r} is no folder, or a second one, and no HOST: {', '.join(WIRINGS)}.")
     hosts = [name for name in dict.fromkeys(targets) if name in WIRINGS]
     folder = paths[0] if paths else "."
+    if ci:
+        if hosts or fire or modules or (form and as_json):
+            raise click.UsageError("--ci runs nothing: give it a PATH alone, and --format or --json.")
+        from .doctor_ci import show_ci
+
+        sys.exit(show_ci(folder, form=form or "text", as_json=as_json))
+    if form:
+        raise click.UsageError("--format is for --ci.")
+    from .doctor import show_doctor
+
     sys.exit(show_doctor(folder, hosts=hosts, fire=fire, modules=modules, as_json=as_json))
 
 

@@ -62,7 +62,7 @@ def check_functions(plugin: Any, plugin_name: str, manager: HookManager) -> dict
         found[name] = options
         if name in OWN_HOOKS and iscoroutinefunction(getattr(plugin, name)):
             raise RegistrationError(f"{plugin_name}.{name}: the framework's own hooks are plain functions, not async.")
-        event = find_event(options.get("specname") or name)
+        event = name if name in OWN_HOOKS else find_event(options.get("specname") or name)
         if event is None or (options["optionalhook"] and not manager.declares(event)):
             continue
         known = manager.arguments_of(event)

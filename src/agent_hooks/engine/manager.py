@@ -233,8 +233,9 @@ class HookManager(HookRegistry, pluggy.PluginManager):
             super().check_pending()
         except pluggy.PluginValidationError as error:
             plugin_name = self.get_name(error.plugin)
-            marked = [name for name in dir(error.plugin) if self.parse_hookimpl_opts(error.plugin, name) is not None]
-            wrong = next(name for name in marked if name not in OWN_HOOKS and find_event(name) is None)
+            marks = ((name, self.parse_hookimpl_opts(error.plugin, name)) for name in dir(error.plugin))
+            events = (mark["specname"] or name for name, mark in marks if mark and not mark["optionalhook"])
+            wrong = next(name for name in events if name not in OWN_HOOKS and find_event(name) is None)
             names = [str(alias) for event in HookEvent.all() for alias in (event, *event.aliases)]
             hint = did_you_mean(wrong, (*names, *OWN_HOOKS), "`agent-hooks events` lists them all.", cutoff=0.4)
             raise UnknownHookError(

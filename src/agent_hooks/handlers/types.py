@@ -48,7 +48,7 @@ def handler_types(manager: HookManager) -> dict[str, Any]:
 def find_type(name: str, known: Mapping[str, Any]) -> Any:
     """Return the handler type ``name``. Raises ``RegistrationError`` naming the known ones."""
     if name not in known:
-        hint = did_you_mean(name, known, _PROVIDERS.get(name, ""))
+        hint = did_you_mean(name, known, PROVIDERS.get(name, ""))
         raise RegistrationError(
             " ".join(filter(None, (f"there is no handler type {name!r}.", hint, f"Known are {', '.join(known)}.")))
         )
@@ -92,7 +92,7 @@ def _problem(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
     return f"{name}: it has no such field. {did_you_mean(name, known, 'These are ' + ', '.join(known) + '.')}"
 
 
-_PROVIDERS = {
+PROVIDERS = {
     "agent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",
     "prompt": "The plugin `prompts` brings it: `pip install agent-hooks-prompts`.",
     "subagent": "The plugin `subagents` brings it: `pip install agent-hooks-subagents`.",

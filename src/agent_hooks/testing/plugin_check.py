@@ -54,13 +54,18 @@ def _mistakes(hook: Hook, manager: HookManager) -> Iterator[str]:
                     f"{hook.name}: {name!r} is annotated with {parameter.annotation!r}, and {hook.event!s} gives "
                     f"{offered[name].annotation!r}."
                 )
+    yield from useless_options(hook)
+    for problem in name_problems(hook, manager.known_tools):
+        if problem.kind == "unknown-tool":
+            yield str(problem)
+
+
+def useless_options(hook: Hook) -> Iterator[str]:
+    """Yield a sentence for each option of a hook that has no effect."""
     if hook.options.mode == "gate" and hook.event.observe_only:
         yield f'{hook.name}: mode="gate" has no effect, because {hook.event!s} is only observed.'
     if hook.options.mode == "observe" and hook.options.on_failure is not None:
         yield f"{hook.name}: on_failure has no effect on an observer, which runs after the decision."
-    for problem in name_problems(hook, manager.known_tools):
-        if problem.kind == "unknown-tool":
-            yield str(problem)
 
 
 def _type(parameter: Parameter, names: dict[str, Any]) -> Any:
