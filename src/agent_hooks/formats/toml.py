@@ -248,6 +248,8 @@ class _Reading(Reader):
             self.settings.pop("policy", None)
 
     def _unknown_key(self, key: str, value: Any, place: Place) -> None:
+        if self._has_too_many:
+            return
         if key == TABLE[0]:
             remedy = f"Leave out {written_key(TABLE)} in this file: its keys are at the top."
             self.find("unknown-key", place, f"Nobody reads {written_key(place)}.", remedy, blocks=True)
@@ -284,8 +286,8 @@ class _Reading(Reader):
                     self._read_matcher(event, table, (*place, name, number))
 
     def _unknown_event(self, name: str, place: Place) -> None:
-        if len(self.findings) > _MAX_FINDINGS:
-            return  # a search for the nearest event is the costly part
+        if self._has_too_many:
+            return
         problem = f"There is no event {name!r}, so its hooks are left out."
         known = {word: key for word in event_names() if (key := event_key(word)) is not None}
         remedy = did_you_mean(name, known, "`agent-hooks events` lists them all.", cutoff=0.7)
@@ -339,6 +341,11 @@ class _Reading(Reader):
     def _has_no_effect(self, place: Place) -> None:
         problem = f"A {self._source} may only tighten, so {written_key(place)} has no effect as it is."
         self.find("not-allowed", place, problem, "Remove it; the user's own agent-hooks.toml may say it.")
+
+    @property
+    def _has_too_many(self) -> bool:
+        """Whether no further finding is listed; the search for the nearest name is the costly part of one."""
+        return len(self.findings) > _MAX_FINDINGS
 
     def find(self, kind: str, place: Place, message: str, remedy: str, **facts: Any) -> None:
         """Add a finding. After too many, one that blocks stands for the rest."""

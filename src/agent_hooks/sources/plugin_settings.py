@@ -144,10 +144,12 @@ def tables_in(file: ReadFile, root: str = "") -> Iterator[PluginTable]:
     from agent_hooks.formats.toml import TABLE
 
     prefix = f"{'.'.join(TABLE)}." if os.path.basename(file.path) == "pyproject.toml" else ""
+    lines_of: dict[str | int, dict[Place, int]] = {}
+    for place, line in file.lines.items():
+        lines_of.setdefault(place[0], {})[place[1:]] = line
     for name, settings in file.settings.get("tables", {}).items():
-        lines = {place[1:]: line for place, line in file.lines.items() if place[0] == name}
         of_file = {"name": name, "path": file.path, "source": file.source, "root": root}
-        yield PluginTable(**of_file, settings=settings, at=f"{prefix}{name}", lines=lines)
+        yield PluginTable(**of_file, settings=settings, at=f"{prefix}{name}", lines=lines_of.get(name, {}))
 
 
 def own_files() -> Iterator[ReadFile]:
