@@ -121,7 +121,7 @@ if TYPE_CHECKING:
     from .runtime.terminal_permissions import TerminalPermissions as TerminalPermissions
     from .sources.loader import HookConfigLoader as HookConfigLoader
     from .sources.loading import load as load
-    from .sources.plugin_settings import plugin_settings as plugin_settings
+    from .sources.settings_models import plugin_settings as plugin_settings
     from .sources.skills import Skill as Skill
     from .sources.skills import SkillHook as SkillHook
     from .sources.skills import register_agent as register_agent
@@ -137,7 +137,7 @@ _HOMES = {
     "formats.findings": "ConfigFinding",
     "sources.loader": "HookConfigLoader",
     "sources.loading": "load",
-    "sources.plugin_settings": "plugin_settings",
+    "sources.settings_models": "plugin_settings",
     "model.context": "HookContext",
     "errors": "AgentHooksError BadJSONError DirectCallError DriverError HandlerError HookMisuseError HookTimeoutError "
     "InvalidOutcomeError PluginLoadError PriorityConflictError PromptRefusedError ReadOnlyError RefusedError "

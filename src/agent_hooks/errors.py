@@ -4,8 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
+    from .formats.findings import ConfigFinding
     from .model.state import AgentState, StopSignal
 
 
@@ -61,11 +62,13 @@ class SettingsError(AgentHooksError):
     """Raised when settings are wrong; the message names the file, the key and what is allowed.
 
     ``origin``: where they are written, as ``file:line``. A refusal that comes of this error has that origin.
+    ``findings``: a ``ConfigFinding`` for each mistake in the table of a plugin.
     """
 
-    def __init__(self, message: str = "", origin: str = "") -> None:
+    def __init__(self, message: str = "", origin: str = "", findings: Sequence[ConfigFinding] = ()) -> None:
         super().__init__(message)
         self.origin = origin
+        self.findings = findings
 
 
 class BadJSONError(AgentHooksError, ValueError):

@@ -460,13 +460,13 @@ UNLOADABLE = "import no_such_module"
     ("settings", "plugin", "kind", "remedy"),
     [
         (toml(["true"], matcher="shel"), "", "unknown-tool", "declare it: known_tools = ['shel']"),
-        ("[prompts]\nfast = 5\n", "", "wrong-settings", "Name one"),
+        ("[house]\nsya = 'no'\n", "house", "wrong-settings", "Did you mean 'say'?"),
         ("", UNLOADABLE, "broken-plugin", "AGENT_HOOKS_DISABLE=house"),
     ],
 )
 def test_a_finding_whose_calls_stay_denied_cannot_be_ignored(command, tmp_path, settings, plugin, kind, remedy):
     if plugin:
-        command.install(plugin)
+        command.install(HOUSE if plugin == "house" else plugin)
     command.configure(f"ignore = []\n{settings}")
     finding = of_kind(command("doctor", "--json", str(tmp_path)), kind)
     assert remedy in finding["remedy"]
@@ -536,12 +536,24 @@ def test_it_leaves_nothing_behind(command, project, doctor):
 # -- settings of plugins -----------------------------------------------------------------------------------------------
 
 HOUSE = """
-from agent_hooks.sources.plugin_settings import plugin_tables
+from pydantic import BaseModel
+
+from agent_hooks import plugin_settings
+
+class House(BaseModel):
+    say: str = ""
+
+    def tighten(self, project):
+        return project if project.say else self
+
+@hookimpl
+def agent_hooks_settings():
+    return {"house": House}
 
 @hookimpl
 def before_tool_use(ctx):
-    for table in plugin_tables("house", ctx):
-        return HookOutcome.deny(f"{table.settings['say']} {table.origin('say')}")
+    say = plugin_settings(House, ctx).say
+    return HookOutcome.deny(f"{say} is said") if say else None
 """
 
 
@@ -565,7 +577,7 @@ def test_the_settings_of_a_plugin_in_a_project_count_once_they_are_trusted(comma
     command.trust(project)
     origin = f"{project.root}/agent-hooks.toml"
     assert decided().denies
-    assert f"no {origin}:3" in decided().reason
+    assert "no is said" in decided().reason
     assert command("doctor", *root).json["settings"] == {"house": [f"{origin}:2"]}
     assert f"The plugin house has settings from {origin}:2." in command("doctor", str(project.root)).stdout
     (plugin,) = (
@@ -587,14 +599,14 @@ def test_the_settings_of_a_plugin_in_a_project_count_once_they_are_trusted(comma
     ("settings", "env", "line", "says"),
     [
         ("\ndisabled = ['hous']\n", {}, 2, "`disabled` names 'hous', but no installed plugin has this name."),
-        ("\n\n[hous]\nx = 1\n", {}, 3, "No installed plugin has the name 'hous', so nobody reads [hous]."),
+        ("\n\n[hous]\nx = 1\n", {}, 3, "No installed plugin has settings of the name 'hous', so nobody reads [hous]."),
         ("", {"AGENT_HOOKS_DISABLE": "hous"}, 0, "AGENT_HOOKS_DISABLE names 'hous', but no installed plugin"),
     ],
 )
 def test_a_name_that_no_plugin_has_is_a_finding_and_closes_nothing(
     command, tmp_path, payload, settings, env, line, says
 ):
-    command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
+    command.install(HOUSE)
     command.configure(settings)
     done = command("doctor", "--json", str(tmp_path), env=env)
     (finding,) = (each for each in done.json["findings"] if each["kind"] == "unknown-plugin")
@@ -608,7 +620,7 @@ def test_a_name_that_no_plugin_has_is_a_finding_and_closes_nothing(
 
 def test_names_that_plugins_have_are_no_findings(command, tmp_path):
     command.install("@hookimpl\ndef before_tool_use():\n    return None\n")
-    command.configure(f"disabled = ['house', '{tmp_path}/x/hookconf.py']\n[house]\nx = 1\n[prompts]\n")
+    command.configure(f"disabled = ['house', '{tmp_path}/x/hookconf.py']\n[house]\nx = 1\n")
     done = command("doctor", "--json", str(tmp_path), env={"AGENT_HOOKS_DISABLE": "house"})
     assert [each["kind"] for each in done.json["findings"]] == ["switched-off"]
 
@@ -671,12 +683,3 @@ def test_hooks_without_hooks_in_their_key_deny_and_are_a_finding(command, tmp_pa
     assert answer.denies
     assert "Write [[hooks.before_tool_use]]." in answer.reason
     assert command.answer("claude-code", payload("claude-code", "SessionEnd", cwd=str(tmp_path))).exit_code == 0
-
-
-@pytest.mark.parametrize("value", ["5", "''", "'gpt'"])
-def test_a_model_that_is_none_is_a_finding(command, tmp_path, value):
-    command.configure(f"[prompts]\ncareful = 'openai:gpt-6-luna'\nfast = {value}\n")
-    done = command("doctor", "--json", str(tmp_path))
-    (finding,) = done.json["findings"]
-    assert (done.exit_code, finding["kind"], finding["line"]) == (1, "wrong-settings", 3)
-    assert finding["message"].startswith("prompts.fast")

@@ -21,6 +21,7 @@ def test_every_hookspec_is_an_events_or_the_frameworks_own():
     assert {
         "agent_hooks_register", "agent_hooks_add_hookspecs", "agent_hooks_handler_types", "agent_hooks_config_sources",
         "agent_hooks_capabilities", "agent_hooks_commands", "agent_hooks_explain", "agent_hooks_findings",
+        "agent_hooks_settings",
         "agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched",
     } == OWN_HOOKS  # fmt: skip
 

@@ -631,13 +631,6 @@ def test_whatever_the_bytes_are_there_is_an_answer(data):
     assert read_pyproject(data) is None or file.findings
 
 
-def test_a_project_cannot_say_which_models_judge():
-    file = read('[prompts]\nfast = "openai:cheap"\n', source="project")
-    assert [(finding.kind, finding.line) for finding in file.findings] == [("not-allowed", 1)]
-    assert "prompts" not in file.settings.get("tables", {})
-    assert read('[prompts]\nfast = "openai:cheap"\n', source="user").findings == ()
-
-
 # -- hooks that are not below `hooks` ----------------------------------------------------------------------------------
 
 

@@ -154,19 +154,33 @@ def test_a_hook_behaves_the_same_that(name: str, world: World):
 
 def test_a_plugin_whose_settings_follow_from_a_table_has_them_in_the_plan(world: World):
     source = """
-    from agent_hooks.sources.plugin_settings import plugin_settings
+    from agent_hooks import plugin_settings
+
+    @hookimpl
+    def agent_hooks_settings():
+        return {"words": model}
+
+    def model():
+        from tabled_model import Words
+
+        return Words
 
     @hookimpl(match="shell")
-    def before_tool_use(tool_call):
-        if plugin_settings("tabled").get("word", "nothing") in tool_call.command:
+    def before_tool_use(ctx, tool_call):
+        if plugin_settings(model(), ctx).word in tool_call.command:
             return HookOutcome.deny("the table says no")
     """
     world.command.install(source, "tabled")
-    put(world.config / "agent-hooks.toml", '[tabled]\nword = "other"\n')
+    # In a package of its own, so that only the plan knows whose settings it is.
+    put(
+        world.site / "tabled_model.py",
+        "import pydantic\n\nclass Words(pydantic.BaseModel):\n    word: str = 'nothing'\n",
+    )
+    put(world.config / "agent-hooks.toml", '[words]\nword = "other"\n')
     assert not world.ask().said
     assert not world.ask().said
     assert world.is_planned()
-    put(world.config / "agent-hooks.toml", '[tabled]\nword = "make"\n')
+    put(world.config / "agent-hooks.toml", '[words]\nword = "make"\n')
     assert "the table says no" in world.ask().reason
     assert "the table says no" in world.ask().reason
     assert world.is_planned()

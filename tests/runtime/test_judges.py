@@ -7,10 +7,18 @@ import pytest
 from agent_hooks import HandlerError, HookContext, RegistrationError, ScriptedDriver
 from agent_hooks.errors import DriverError
 from agent_hooks.runtime import judges
-from agent_hooks.runtime.judges import judge_driver, model_id
+from agent_hooks.runtime.judges import JudgeSettings, judge_driver, model_id
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 EVENT = HookContext("before_turn")
+
+
+class Settings(JudgeSettings):
+    """The settings of a plugin whose hooks ask models."""
+
+
+def agent_hooks_settings() -> dict[str, type]:
+    return {"prompts": Settings}
 
 
 class Agent:
@@ -73,14 +81,14 @@ def test_a_model_of_nobody_is_an_error(name):
 def test_the_model_of_the_hook_comes_first(places):
     places.settings("[prompts]\nfast = 'openai:b'\n")
     places.key("ANTHROPIC_API_KEY", "anthropic")
-    assert judge_driver("haiku", "fast", EVENT.replace(runtime=Agent())).model == model_id("haiku")
+    assert judge_driver("haiku", "fast", EVENT.replace(runtime=Agent()), Settings).model == model_id("haiku")
 
 
 def test_the_settings_come_next_and_then_the_keys_that_are_there(places):
     places.key("OPENAI_API_KEY", "openai")
-    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())).model.startswith("openai:")
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent()), Settings).model.startswith("openai:")
     places.settings("[prompts]\nfast = 'claude-x'\n")
-    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())).model == "anthropic:claude-x"
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent()), Settings).model == "anthropic:claude-x"
 
 
 @pytest.mark.parametrize(
@@ -94,30 +102,30 @@ def test_the_settings_come_next_and_then_the_keys_that_are_there(places):
 )
 def test_each_provider_is_found_by_its_key(places, variable, package, provider):
     places.key(variable, package)
-    assert judge_driver(None, "fast", EVENT).model.startswith(provider)
+    assert judge_driver(None, "fast", EVENT, Settings).model.startswith(provider)
 
 
 def test_a_key_whose_package_is_not_installed_is_passed_over(places):
     places.key("ANTHROPIC_API_KEY")
-    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())) is Agent.driver
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent()), Settings) is Agent.driver
     places.key("OPENAI_API_KEY", "openai")
-    assert judge_driver(None, "fast", EVENT).model.startswith("openai:")
+    assert judge_driver(None, "fast", EVENT, Settings).model.startswith("openai:")
 
 
 def test_without_any_of_them_the_agent_s_own_driver_is_asked(places):
-    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent())) is Agent.driver
+    assert judge_driver(None, "fast", EVENT.replace(runtime=Agent()), Settings) is Agent.driver
 
 
 def advice(model: str | None, preset: str, event: HookContext) -> str:
     """The message for the operator without a model; the acting model gets no more than that."""
     with pytest.raises(HandlerError, match=r"^there is no model to judge this$") as caught:
-        judge_driver(model, preset, event)
+        judge_driver(model, preset, event, Settings)
     return caught.value.advice
 
 
 def test_where_there_is_no_model_all_remedies_are_named(places):
     with pytest.raises(HandlerError) as caught:
-        judge_driver(None, "fast", EVENT)
+        judge_driver(None, "fast", EVENT, Settings)
     for remedy in ("`model`", "[prompts]", "agent-hooks.toml", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY"):
         assert remedy in caught.value.advice
         assert remedy not in str(caught.value)
@@ -129,16 +137,17 @@ def test_a_preset_of_ones_own_is_what_the_settings_say_and_nothing_else(places):
     places.key("OPENAI_API_KEY", "openai")
     event = EVENT.replace(runtime=Agent())
     assert "there is no preset 'careful'" in advice(None, "careful", event)
-    places.settings("[prompts]\ncareful = 'opus'\n")
-    assert judge_driver(None, "careful", event).model == model_id("opus")
+    places.settings("[prompts.presets]\ncareful = 'opus'\n")
+    assert judge_driver(None, "careful", event, Settings).model == model_id("opus")
 
 
 @pytest.mark.parametrize(
     ("settings", "problem"),
     [
-        ("[prompts]\nfast = 3\n", "prompts.fast must name a model"),
-        ("[prompts]\nfast = ''\n", "prompts.fast must name a model"),
-        ("[prompts]\nfast = 'luna'\n", "it is not said whose model 'luna' is"),
+        ("[prompts]\nfast = 3\n", "prompts.fast must be a valid string, not a number"),
+        ("[prompts]\nfast = ''\n", "prompts.fast: must name a model with its provider"),
+        ("[prompts]\nfast = 'luna'\n", "prompts.fast: must name a model with its provider"),
+        ("[prompts]\ncareful = 'opus'\n", "prompts.careful is not a key here. Those there are: fast, presets."),
         ("[prompts\n", "It is not TOML"),
     ],
 )
@@ -161,7 +170,7 @@ def test_the_machine_s_preset_is_not_the_user_s_to_change(places, monkeypatch):
     (places.folder / "managed" / "agent-hooks.toml").write_text("[prompts]\nfast = 'openai:managed'\n")
     monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda path: "")
     places.settings("[prompts]\nfast = 'openai:mine'\n")
-    assert judge_driver(None, "fast", EVENT).model == "openai:managed"
+    assert judge_driver(None, "fast", EVENT, Settings).model == "openai:managed"
 
 
 def test_a_package_is_installed_or_it_is_not():

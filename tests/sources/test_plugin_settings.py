@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import HookContext, SettingsError, plugin_settings
+from agent_hooks import HookContext, SettingsError
+from agent_hooks.model.values import thaw
 from agent_hooks.sources.files import ProjectSource, TomlSource
 from agent_hooks.sources.plugin_settings import (
     PluginTable,
     export_tables,
     has_tables,
     hold_project,
+    own_tables,
     plugin_tables,
     restore_tables,
     validated,
@@ -45,39 +47,32 @@ def write(tmp_path, monkeypatch):
     return write
 
 
+def plain(name: str) -> dict[str, Any]:
+    """The keys of this table in the user's and the machine's files."""
+    found: dict[str, Any] = {}
+    for table in own_tables(name):
+        if table.problem:
+            raise SettingsError(table.problem)
+        found |= thaw(table.settings)
+    return found
+
+
 def test_where_no_file_says_anything_there_is_nothing(write):
-    assert plugin_settings("prompts") == {}
+    assert plain("prompts") == {}
     write("user", "disabled = []\n[guards]\nmax_steps = 3\n")
-    assert plugin_settings("prompts") == {}
+    assert plain("prompts") == {}
 
 
 def test_the_users_table_is_as_toml_has_it(write):
     write("user", "[prompts]\nfast = 'openai:a'\nlist = [1, {x = 2}]\n")
-    assert plugin_settings("prompts") == {"fast": "openai:a", "list": [1, {"x": 2}]}
-
-
-def test_a_key_of_the_machine_is_not_the_users_to_set(write):
-    write("user", "[prompts]\nfast = 'openai:a'\ncareful = 'openai:b'\n")
-    write("managed", "[prompts]\nfast = 'anthropic:c'\n")
-    assert plugin_settings("prompts") == {"fast": "anthropic:c", "careful": "openai:b"}
-
-
-def test_a_project_is_not_asked(write):
-    write("project", "[prompts]\nfast = 'evil:model'\n")
-    assert plugin_settings("prompts") == {}
-
-
-def test_what_is_returned_can_be_changed_and_changes_nothing(write):
-    write("user", "[prompts]\nlist = [1]\n")
-    plugin_settings("prompts")["list"].append(2)
-    assert plugin_settings("prompts") == {"list": [1]}
+    assert plain("prompts") == {"fast": "openai:a", "list": [1, {"x": 2}]}
 
 
 @pytest.mark.parametrize("whose", ["user", "managed"])
 def test_a_file_that_cannot_be_read_is_an_error_that_names_it(write, whose):
     path = write(whose, "[prompts\nfast = 'openai:a'\n")
     with pytest.raises(SettingsError, match="It is not TOML in UTF-8") as caught:
-        plugin_settings("prompts")
+        plain("prompts")
     assert path in str(caught.value)
 
 
@@ -85,12 +80,12 @@ def test_a_file_of_the_machine_that_others_can_write_is_an_error(write, monkeypa
     write("managed", "[prompts]\nfast = 'openai:a'\n")
     monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda path: "somebody can change it")
     with pytest.raises(SettingsError, match="somebody can change it"):
-        plugin_settings("prompts")
+        plain("prompts")
 
 
 def test_a_mistake_elsewhere_in_the_file_changes_nothing(write):
     write("user", "hokks = 3\n[policy]\ntimeout = 'soon'\n[prompts]\nfast = 'openai:a'\n")
-    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    assert plain("prompts") == {"fast": "openai:a"}
 
 
 @pytest.fixture
@@ -104,22 +99,22 @@ def clock(monkeypatch):
 
 def test_files_are_looked_at_again_after_a_quarter_of_a_second(write, clock):
     write("user", "[prompts]\nfast = 'openai:a'\n")
-    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    assert plain("prompts") == {"fast": "openai:a"}
     write("user", "[prompts]\nfast = 'openai:other'\n")
     clock[0] += 0.24
-    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    assert plain("prompts") == {"fast": "openai:a"}
     clock[0] += 0.02
-    assert plugin_settings("prompts") == {"fast": "openai:other"}
+    assert plain("prompts") == {"fast": "openai:other"}
 
 
 def test_a_table_asked_for_later_is_as_old_as_the_others(write, clock):
     write("user", "[a]\nx = 1\n[b]\nx = 1\n")
-    assert plugin_settings("a") == {"x": 1}
+    assert plain("a") == {"x": 1}
     clock[0] += 0.2
-    assert plugin_settings("b") == {"x": 1}
+    assert plain("b") == {"x": 1}
     write("user", "[a]\nx = 2\n[b]\nx = 2\n")
     clock[0] += 0.1
-    assert (plugin_settings("a"), plugin_settings("b")) == ({"x": 2}, {"x": 2})
+    assert (plain("a"), plain("b")) == ({"x": 2}, {"x": 2})
 
 
 def test_whether_a_file_says_anything_about_a_plugin_follows_the_file(write, clock):
@@ -138,9 +133,9 @@ def test_an_unreadable_file_may_say_something_about_any_plugin(write):
 
 def test_another_folder_is_looked_at_at_once(write, clock, tmp_path, monkeypatch):
     write("user", "[prompts]\nfast = 'openai:a'\n")
-    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    assert plain("prompts") == {"fast": "openai:a"}
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "elsewhere"))
-    assert plugin_settings("prompts") == {}
+    assert plain("prompts") == {}
 
 
 # -- tables that another process has read ------------------------------------------------------------------------------
@@ -183,11 +178,11 @@ def _of_project(write, text: str) -> str:
 def test_restored_tables_give_the_same_settings_without_a_file(write, pass_on, no_reading):
     user = write("user", "[prompts]\nfast = 'openai:a'\ndays = [2026-01-02]\n")
     write("managed", "[prompts]\nfast = 'openai:b'\n")
-    before = [plugin_settings(name) for name in ("prompts", "other")]
+    before = [plain(name) for name in ("prompts", "other")]
     pass_on()
     os.unlink(user)
     no_reading()
-    assert [plugin_settings(name) for name in ("prompts", "other")] == before
+    assert [plain(name) for name in ("prompts", "other")] == before
     assert before[0] == {"fast": "openai:b", "days": [date(2026, 1, 2)]}
 
 
@@ -208,11 +203,11 @@ def test_restored_tables_are_those_of_projects_and_files_with_their_lines(write,
 def test_a_restored_unreadable_file_is_the_same_error(write, pass_on, no_reading):
     write("user", "[prompts\n")
     with pytest.raises(SettingsError) as before:
-        plugin_settings("prompts")
+        plain("prompts")
     pass_on()
     no_reading()
     with pytest.raises(SettingsError) as after:
-        plugin_settings("prompts")
+        plain("prompts")
     assert str(after.value) == str(before.value)
     assert "It is not TOML" in str(after.value)
 
@@ -242,9 +237,9 @@ def test_with_none_the_files_are_read_again(write, pass_on):
     write("user", "[prompts]\nfast = 'openai:a'\n")
     pass_on()
     write("user", "[prompts]\nfast = 'openai:other'\n")
-    assert plugin_settings("prompts") == {"fast": "openai:a"}
+    assert plain("prompts") == {"fast": "openai:a"}
     restore_tables(None)
-    assert plugin_settings("prompts") == {"fast": "openai:other"}
+    assert plain("prompts") == {"fast": "openai:other"}
 
 
 def test_a_project_that_is_loaded_later_replaces_its_restored_tables(write, tmp_path, pass_on):

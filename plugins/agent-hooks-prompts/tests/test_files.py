@@ -23,6 +23,7 @@ from agent_hooks import (
     ToolCall,
     TrustError,
     Usage,
+    load,
     register_skill,
     tool,
 )
@@ -141,14 +142,26 @@ def test_the_preset_of_the_user_s_settings_is_asked(home, project, model):
     assert model.requests[0]["model"] == "judge-1"
 
 
-def test_a_project_does_not_choose_what_the_preset_is(home, project, model):
+def test_a_project_that_would_choose_what_the_preset_is_gets_no_judge(home, project, model):
     write(home / "config" / "agent-hooks.toml", f'[prompts]\nfast = "{MODEL}"\n')
     text = TOML.replace(f', model = "{MODEL}"', "")
     write(project / "agent-hooks.toml", f'{text}\n[prompts]\nfast = "openai-chat:expensive"\n')
     TrustStore().trust(discover(project))
-    model.replies = [verdict(ok=True)]
-    assert checked("ls", project) == (0, ("proceed", ""))
-    assert model.requests[0]["model"] == "judge-1"
+    code, (decision, reason) = checked("ls", project)
+    assert (code, decision, "there is no model to judge this" in reason) == (1, "deny", True)
+    assert model.requests == []
+    (finding,) = (each for each in load(project).findings if each.kind == "wrong-settings")
+    assert finding.message == "A project has no say in the settings [prompts]."
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [("fats = 'openai:a'", "Did you mean 'fast'?"), ("fast = 5", "Correct it."), ("fast = 'gpt'", "Correct it.")],
+)
+def test_a_mistake_in_the_settings_is_a_finding(home, project, line, remedy):
+    write(home / "config" / "agent-hooks.toml", f"[prompts.presets]\ncareful = 'openai:a'\n[prompts]\n{line}\n")
+    (finding,) = load(project).findings
+    assert (finding.kind, finding.line, finding.remedy) == ("wrong-settings", 4, remedy)
 
 
 # -- Claude Code's settings --------------------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def test_toml(project, provider):
 def test_claude_codes_settings_and_the_users_own_model(project, provider, tmp_path):
     reads_and_refuses(provider)
     (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "agent-hooks.toml").write_text(f'[prompts]\nfast = "{MODEL}"\n')
+    (tmp_path / "config" / "agent-hooks.toml").write_text(f'[subagents]\nfast = "{MODEL}"\n')
     hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "agent", "prompt": RULE, "timeout": 30}]}]}
     (project / ".claude").mkdir()
     (project / ".claude" / "settings.json").write_text(json.dumps({"hooks": hooks}))

@@ -118,12 +118,13 @@ def demo_command(*, recorded: bool, as_json: bool, speed: float | None, modules:
 
 @commands.command("plugins")
 @with_modules
+@click.option("--settings", "of_settings", is_flag=True, help="List the settings that hold here, and their places.")
 @as_json
-def plugins_command(*, modules: tuple[str, ...], as_json: bool) -> None:
+def plugins_command(*, modules: tuple[str, ...], of_settings: bool, as_json: bool) -> None:
     """List the installed plugins and their hooks. Exits 1 if a plugin is broken."""
-    from .listings import show_plugins
+    from .listings import show_plugins, show_settings
 
-    sys.exit(show_plugins(modules=modules, as_json=as_json))
+    sys.exit((show_settings if of_settings else show_plugins)(modules=modules, as_json=as_json))
 
 
 @commands.command("events")

@@ -7,14 +7,13 @@ import os
 
 from agent_hooks.engine.installed import DISABLE_VARIABLE, disabled_by_variable
 from agent_hooks.engine.known_tools import name_problems
-from agent_hooks.errors import BadJSONError, RegistrationError, SettingsError, TrustError
+from agent_hooks.errors import BadJSONError, SettingsError, TrustError
 from agent_hooks.formats.claude.fields import is_ours, is_text, is_texts
 from agent_hooks.formats.claude.matcher_rules import misspelt_tool
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.handlers.types import GROUP
 from agent_hooks.sources.files import CLAUDE_FILE
 from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
-from agent_hooks.sources.plugin_settings import tables_in
 from agent_hooks.system.folders import claude_dir, read_regular
 from agent_hooks.system.strict_json import read_json
 from agent_hooks.trust.discovery import MAX_BYTES
@@ -91,7 +90,6 @@ def show_doctor(
         *loader.findings,
         *_of_files(loader),
         *_of_commands(loader),
-        *_of_models(loader),
         *refused,
         *(_of_switches(manager) if manager is not None else ()),
         *_of_settings(roots),
@@ -101,7 +99,8 @@ def show_doctor(
         *(() if hosts or fire else _of_wiring(wired)),
     ]
     plugins = manager.plugins() if manager is not None else []
-    settings = {info.name: found for info in plugins if (found := settings_of(info.name, directory))}
+    tables = {info.name: settings_of(info.name, loader.manager, directory) for info in plugins}
+    settings = {name: [table.origin() for table in found] for name, found in tables.items() if found}
     # Our own hooks do not count, and no stand-ins for broken ones.
     counted = {info.name for info in plugins if info.status == "active" and info.name != PROTECTION}
     active = sum(hook.plugin in counted for hook in manager.describe()) if manager is not None else 0
@@ -159,25 +158,6 @@ def _of_commands(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
             message = f"The command runs {program!r}, but there is no such program."
             remedy = "Install it, or correct the command: until then the hook fails each time that it is asked."
             yield _finding("missing", message, remedy, path=entry.path, line=entry.line)
-
-
-def _of_models(loader: HookConfigLoader) -> Iterator[ConfigFinding]:
-    """Yield a finding for each value of ``[prompts]`` that names no model."""
-    from agent_hooks.runtime.judges import TABLE, model_id
-
-    tables = [table for file in loader.files for table in tables_in(file) if table.name == TABLE]
-    for table in tables:
-        for key, value in table.settings.items() if isinstance(table.settings, dict) else ():
-            problem = f"{TABLE}.{key} must name a model"
-            try:
-                if isinstance(value, str) and value.strip():
-                    model_id(value)
-                    continue
-            except RegistrationError as error:
-                problem = f"{TABLE}.{key}: {error}".rstrip(".")
-            remedy = "Name one, as in 'openai:gpt-6-luna': until then hooks that ask it fail."
-            place: dict[str, Any] = {"path": table.path, "line": table.lines.get((key,), 0)}
-            yield _finding("wrong-settings", f"{problem}.", remedy, must_be_repaired=True, **place)
 
 
 def _missing_program(config: Mapping[str, Any]) -> str:

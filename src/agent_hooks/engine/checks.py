@@ -129,13 +129,14 @@ def _not_offered(what: str, argument: str, event: str, known: tuple[str, ...]) -
     return f"{text} {hint}" if hint else text
 
 
-def call_own(plugin: Any, name: str, manager: HookManager) -> None:
-    """Call one of the framework's own hooks of one plugin, if it has it."""
+def call_own(plugin: Any, name: str, manager: HookManager) -> Any:
+    """Call one of the framework's own hooks of one plugin, if it has it, and return its answer."""
     if not (hasattr(type(plugin), name) or name in getattr(plugin, "__dict__", ())):
-        return  # as pluggy would find out after a much longer look
-    if manager.parse_hookimpl_opts(plugin, name) is not None:
-        function = getattr(plugin, name)
-        function(*[manager for _ in signature(function).parameters])
+        return None  # as pluggy would find out after a much longer look
+    if manager.parse_hookimpl_opts(plugin, name) is None:
+        return None
+    function = getattr(plugin, name)
+    return function(*[manager for _ in signature(function).parameters])
 
 
 def _is_mistaken(argument: str, known: tuple[str, ...]) -> bool:

@@ -232,6 +232,13 @@ def agent_hooks_handler_types() -> dict[str, Any] | None:
 
 
 @hookspec
+def agent_hooks_settings() -> dict[str, Any] | None:
+    """Return the tables of this plugin's settings by name, each with its pydantic model or a function that returns it;
+    `plugin_settings(Model, ctx)` gives a hook the settings that hold.
+    """
+
+
+@hookspec
 def agent_hooks_config_sources() -> list[Any] | None:
     """Return further sources of configuration."""
 

@@ -12,6 +12,7 @@ from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps,
 from agent_hooks.system.versions import unmet
 
 from .checks import call_own
+from .declared import declared_settings
 from .markers import PROJECT, hookimpl
 from .origins import ORIGIN, origin_in, origin_named
 from .plugin_info import MadePlugin, PluginInfo
@@ -64,6 +65,9 @@ def load_installed(
             plugin = load()
             if info.source == "plugin" and lies_in_project(*_files(plugin, info)):
                 info = info.replace(source="project")
+            if kept and not kept.isdisjoint(declared_settings(plugin, info.name, manager)):
+                # The machine's file has settings of a plugin that calls its table otherwise than itself.
+                info, is_off = info.replace(source="managed"), False
             if not is_off or _is_required(plugin, manager):
                 call_own(plugin, "agent_hooks_add_hookspecs", manager)
                 loaded.append((info, plugin))

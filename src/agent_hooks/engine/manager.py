@@ -16,6 +16,7 @@ from agent_hooks.model.policy import RANKS, HookPolicy, strictest
 
 from . import hookspecs
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
+from .declared import declared_settings, managers
 from .installed import load_installed
 from .known_tools import close_unknown
 from .markers import PROJECT, HookOptions, marked
@@ -62,6 +63,9 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self.known_tools: dict[str, int] = dict.fromkeys(known_tools, RANKS["code"])
         HookRegistry.__init__(self, policy or HookPolicy(), managed)
         self.handler_types: dict[str, Any] = {}
+        # By table: the plugin whose settings it holds, and their model or what returns it.
+        self.settings_models: dict[str, tuple[str, Any]] = {}
+        managers.add(self)
         self.permits: Any = None  # permissions of the hooks of skills, if the manager was made from files
         self._entries: dict[str, Registered] = {}
         self._infos: dict[str, PluginInfo] = {}
@@ -136,6 +140,8 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self._infos.setdefault(plugin_name, PluginInfo(name=plugin_name, source=source))
         self._changed()
         try:
+            tables = declared_settings(plugin, plugin_name, self)
+            self.settings_models |= {table: (plugin_name, made) for table, made in tables.items()}
             call_own(plugin, "agent_hooks_register", self)
         except Exception:
             self.unregister(name=plugin_name)
@@ -166,6 +172,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         found = super().unregister(name=name)
         self._entries.pop(name, None)
         self._infos.pop(name, None)
+        self.settings_models = {table: owned for table, owned in self.settings_models.items() if owned[0] != name}
         self._changed()
         return found
 

@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def json_schema(types: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema (draft 2020-12) of ``agent-hooks.toml``. ``types``: handler types by name."""
+def json_schema(types: Mapping[str, Any], settings: Mapping[str, type[BaseModel]] | None = None) -> dict[str, Any]:
+    """Return the JSON Schema (draft 2020-12) of ``agent-hooks.toml``. ``types``: handler types by name. ``settings``:
+    the models of the tables of plugins.
+    """
+    settings = settings or {}
     configs = {name: getattr(handler, "config", None) for name, handler in types.items()}
     models = {name: _with_type(name, config) for name, config in configs.items() if config is not None}
-    every: list[type[BaseModel]] = [HookFile, *models.values()]
+    every: list[type[BaseModel]] = [HookFile, *models.values(), *settings.values()]
     references, schema = models_json_schema([(model, "validation") for model in every])
     definitions = schema["$defs"]
     known = [references[model, "validation"] for model in models.values()]
@@ -35,7 +38,11 @@ def json_schema(types: Mapping[str, Any]) -> dict[str, Any]:
     other["properties"]["type"] |= {"not": {"enum": [*models]}} if models else {}
     definitions["Matchers"] = {"type": "array", "items": {"$ref": "#/$defs/MatcherTable"}}
     top = definitions.pop("HookFile")
-    # Any other table is a plugin's.
+    for name, model in settings.items():
+        top["properties"][name] = reference = references[model, "validation"]
+        if model.model_config.get("extra") != "allow":
+            definitions[reference["$ref"].removeprefix("#/$defs/")]["additionalProperties"] = False
+    # Any other table is that of a plugin which is not installed here.
     top["additionalProperties"] = {"type": "object"}
     top["properties"]["hooks"] |= {"properties": _events(), "additionalProperties": False}
     return {"$schema": DIALECT, **top, "title": "agent-hooks.toml", "$defs": definitions}

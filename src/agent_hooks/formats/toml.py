@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 # The path of the settings in a pyproject.toml.
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
-# Keys for the user and the machine's owner only; `prompts` names the models that judge.
-_NOT_FOR_PROJECTS = frozenset(
-    {"disabled", "required", "config_dir", "ignore", "permits", "plugins", "claude_settings", "prompts"}
-)
+# Keys for the user and the machine's owner only.
+_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "plugins", "claude_settings"})
 _TABLES = ("policy", "permits")
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Keys whose loss might let a denied call pass.

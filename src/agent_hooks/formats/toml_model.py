@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
@@ -139,6 +140,8 @@ def problems(error: ValidationError, model: type[BaseModel], table: Any, at: Pla
     by_place: dict[Place, list[Any]] = {}
     for problem in error.errors(include_url=False):
         location = problem["loc"]
+        if problem["type"] == "extra_forbidden" and _takes_any(model, _written(location, table)[:-1]):
+            continue
         is_missing = problem["type"] == "missing"
         place = (*_written(location[:-1], table), location[-1]) if is_missing else _written(location, table)
         by_place.setdefault(place, []).append(problem)
@@ -171,12 +174,42 @@ def _written(location: Iterable[int | str], table: Any) -> Place:
     return place
 
 
+def _takes_any(model: type[BaseModel], place: Place) -> bool:
+    """Whether the table at ``place`` says that it takes keys of any name."""
+    return any(each.model_config.get("extra") == "allow" for each in _models_at(model, place))
+
+
+def _models_at(model: type[BaseModel], place: Place) -> list[type[BaseModel]]:
+    """Return the models that the table at ``place`` may have, by the annotations on the way there."""
+    found: list[Any] = [model]
+    for part in place:
+        inner = []
+        for each in found:
+            if isinstance(each, type) and issubclass(each, BaseModel):
+                named = (field.annotation for name, field in each.model_fields.items() if part in (field.alias, name))
+                inner += [alternative for annotation in named for alternative in _alternatives(annotation)]
+            else:  # of a list, dict or tuple, what is in it
+                inner += [alternative for inside in get_args(each) for alternative in _alternatives(inside)]
+        found = inner
+    return [each for each in found if isinstance(each, type) and issubclass(each, BaseModel)]
+
+
+def _alternatives(annotation: Any) -> list[Any]:
+    """Return the types of a union, without what is annotated to them."""
+    if get_origin(annotation) is Annotated:
+        return _alternatives(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [alternative for each in get_args(annotation) for alternative in _alternatives(each)]
+    return [annotation]
+
+
 def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel]) -> tuple[str, str]:
     """Return the message and the remedy of a problem."""
     first = found[0]
     kind = first["type"]
     if kind == "extra_forbidden":
-        names = [field.alias or name for name, field in model.model_fields.items()] if len(place) == 1 else []
+        models = _models_at(model, place[:-1])
+        names = [field.alias or name for each in models for name, field in each.model_fields.items()]
         known = f" Those there are: {', '.join(names)}." if names else ""
         return f"{key} is not a key here.{known}", did_you_mean(str(place[-1]), names, "Remove it.")
     if kind == "missing":
@@ -184,6 +217,7 @@ def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel])
     if kind in ("model_type", "dict_type"):
         return f"{key} must be a table, not {kind_of(first['input'], mapping='a table')}.", "Correct it."
     messages = [problem["msg"].removeprefix("Value error, ") for problem in found]
+    messages = [message.replace("valid array", "valid list") for message in messages]  # as JSON calls it
     if not all(message.startswith("Input should ") for message in messages):
         return ": ".join(filter(None, (key, f"{'; '.join(messages)}."))), "Correct it."
     message = f"{key} must {' or '.join(message.removeprefix('Input should ') for message in messages)}"

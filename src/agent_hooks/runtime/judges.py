@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from agent_hooks.errors import DriverError, HandlerError, RegistrationError, SettingsError
-from agent_hooks.sources.plugin_settings import plugin_settings
+from agent_hooks.sources.settings_models import plugin_settings, table_of
 
 if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
@@ -15,8 +17,6 @@ if TYPE_CHECKING:
     from .driver import Driver
 
 FAST = "fast"
-# The table of agent-hooks.toml that defines presets.
-TABLE = "prompts"
 
 
 class _Provider(NamedTuple):
@@ -66,15 +66,43 @@ def model_id(name: str) -> str:
     return name
 
 
-def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
+def _model_name(name: str) -> str:
+    try:
+        return model_id(name)
+    except RegistrationError:
+        raise ValueError("must name a model with its provider, as in 'openai:gpt-6-luna'") from None
+
+
+ModelName = Annotated[str, AfterValidator(_model_name)]
+
+
+class JudgeSettings(BaseModel):
+    """The settings of a plugin whose hooks ask models. A project has no say in them: it must not choose the model that
+    judges its agents, or the costs.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    fast: ModelName | None = Field(
+        default=None, description="The model that judges where a hook names neither a model nor a preset."
+    )
+    presets: dict[str, ModelName] = Field(default={}, description="Models by the name of a preset of your own.")
+
+
+def judge_driver(
+    model: str | None, preset: str, ctx: HookContext, settings: type[JudgeSettings] | None = None
+) -> Driver:
     """Return the driver that judges ``ctx``: that of ``model`` if given, else that of ``preset``.
 
-    The table ``[prompts]`` of the machine's or the user's agent-hooks.toml defines presets. Without a definition,
-    ``fast`` is the small model of the first provider with a key in the environment and its package installed, or else
-    the driver of the agent that fires the event. Raises ``HandlerError`` with advice if there is no such model.
+    ``settings``: the settings of the plugin, which define presets. Without a definition, ``fast`` is the small model of
+    the first provider with a key in the environment and its package installed, or else the driver of the agent that
+    fires the event. Raises ``HandlerError`` with advice if there is no such model, or the settings are wrong.
     """
     try:
-        chosen = model or _configured(preset)
+        chosen = model
+        if model is None and settings is not None:
+            said = plugin_settings(settings, ctx)
+            chosen = said.presets.get(preset, said.fast if preset == FAST else None)
         if chosen is None and preset == FAST:
             chosen = next((each.model for each in _PROVIDERS if each.has_key and _is_installed(each.package)), None)
         if chosen is not None:
@@ -84,15 +112,7 @@ def judge_driver(model: str | None, preset: str, ctx: HookContext) -> Driver:
     own: Driver | None = getattr(ctx.runtime, "driver", None)
     if own is not None and preset == FAST:
         return own
-    raise HandlerError("there is no model to judge this", _remedies(preset))
-
-
-def _configured(preset: str) -> str | None:
-    """Return the model of a preset in the settings. Raises ``SettingsError``."""
-    chosen = plugin_settings(TABLE).get(preset)
-    if chosen is None or (isinstance(chosen, str) and chosen.strip()):
-        return chosen
-    raise SettingsError(f"agent-hooks.toml: {TABLE}.{preset} must name a model, as in 'openai:gpt-6-luna'.")
+    raise HandlerError("there is no model to judge this", _remedies(preset, settings))
 
 
 def _is_installed(package: str) -> bool:
@@ -110,11 +130,13 @@ def _driver(model: str) -> Driver:
     return PydanticAIDriver(model, settings={"max_retries": _RETRIES})
 
 
-def _remedies(preset: str) -> str:
-    toml = f"under [{TABLE}] in your own agent-hooks.toml"
+def _remedies(preset: str, settings: type[JudgeSettings] | None) -> str:
+    table = "" if settings is None else table_of(settings)
     if preset != FAST:
-        return f"there is no preset {preset!r}: say which model it is, {toml}, as in {preset} = 'openai:gpt-6-luna'"
+        where = f": say which model it is, under [{table}.presets] in your own agent-hooks.toml" if table else ""
+        return f"there is no preset {preset!r}{where}, as in {preset} = 'openai:gpt-6-luna'"
     last = f"set one of {', '.join(each.variables[0] for each in _PROVIDERS)}"
     if keyed := next((each for each in _PROVIDERS if each.has_key), None):
         last = f"pip install 'pydantic-ai-slim[{keyed.extra}]', for which there is a key in {keyed.variables[0]}"
-    return f"give the hook a `model`, as in 'openai:gpt-6-luna', or say {FAST} = 'openai:gpt-6-luna' {toml}, or {last}"
+    toml = f", or say {FAST} = 'openai:gpt-6-luna' under [{table}] in your own agent-hooks.toml" if table else ""
+    return f"give the hook a `model`, as in 'openai:gpt-6-luna'{toml}, or {last}"

@@ -38,7 +38,7 @@ from .files import (
     user_claude_sources,
     user_sources,
 )
-from .plugin_settings import CORE_TABLES, hold_project, tables_in
+from .plugin_settings import hold_project
 from .precedence import (
     deciding,
     managed_settings,
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 
 
 _ONLY_MANAGED = "Remove it: only the machine's agent-hooks.toml may say it."
-_LISTED = "Correct or remove the name; `agent-hooks plugins` lists them."
+LISTED = "Correct or remove the name; `agent-hooks plugins` lists them."
 # The name of the plugin that protects settings, trust store and hooks.
 PROTECTION = "agent_hooks.protection"
 
@@ -139,8 +139,8 @@ class HookConfigLoader:
         and ``stand_ins`` the names of the plugins that deny in place of hooks that cannot be honoured. ``policy``: the
         application's, which stricter policies of the machine's and the user's files override. ``disabled``: plugins to
         leave out. ``files``: the result of ``read``, if that was called before. ``modules``: further ones, with the
-        source of each. Raises ``TrustError`` if the policy
-        requires the gates of an untrusted project, and ``RegistrationError`` for a plugin that cannot be registered.
+        source of each. Raises ``TrustError`` if the policy requires the gates of an untrusted project, and
+        ``RegistrationError`` for a plugin that cannot be registered.
         """
         self._found = []
         if files is None:
@@ -175,7 +175,9 @@ class HookConfigLoader:
         for file in files:
             manager.declare_tools(file.settings.get("known_tools", ()), file.source)
         self._check_names(manager, files, is_complete=load_plugins is True)
+        closed = self._check_settings(files, roots, is_complete=load_plugins is True)
         self._stop_what_is_not_honoured(manager, counting)
+        self.stand_ins |= closed
         manager.findings, manager.project_dir = self.open_findings, self.project_dir
         return manager
 
@@ -323,8 +325,7 @@ class HookConfigLoader:
                 if conf.name in off:
                     manager.set_blocked(conf.name)
             self._find(register_confs(manager, source.project), "project", root)
-        finding = source.finding
-        if finding is not None:
+        if (finding := source.finding) is not None:
             self._find([finding], "project", root)
             if manager.policy.require_project_gates:
                 raise TrustError(f"{finding} The policy requires the gates of a project.")
@@ -349,16 +350,22 @@ class HookConfigLoader:
                     self._tell(file, "disabled", "not-allowed", message, _ONLY_MANAGED)
                 elif is_complete and os.sep not in name and name not in found:
                     message = f"`disabled` names {name!r}, but no installed plugin has this name."
-                    self._tell(file, "disabled", "unknown-plugin", message, did_you_mean(name, found, _LISTED))
-            known = {*found, *CORE_TABLES}
-            for table in tables_in(file) if is_complete else ():
-                if table.name not in known and isinstance(table.settings, dict):
-                    message = f"No installed plugin has the name {table.name!r}, so nobody reads [{table.at}]."
-                    self._tell(file, table.name, "unknown-plugin", message, did_you_mean(table.name, known, _LISTED))
-        variable = ReadFile(path="", source="code")
+                    self._tell(file, "disabled", "unknown-plugin", message, did_you_mean(name, found, LISTED))
         for name in sorted(disabled_by_variable() - found) if is_complete else ():
             message = f"{DISABLE_VARIABLE} names {name!r}, but no installed plugin has this name."
-            self._tell(variable, "", "unknown-plugin", message, did_you_mean(name, found, _LISTED))
+            self._tell(
+                ReadFile(path="", source="code"), "", "unknown-plugin", message, did_you_mean(name, found, LISTED)
+            )
+
+    def _check_settings(self, files: list[ReadFile], roots: Mapping[str, str], *, is_complete: bool) -> frozenset[str]:
+        """Add findings about settings of plugins, and return the names of the plugins that deny because of them."""
+        if not any("tables" in file.settings for file in files):
+            return frozenset()
+        from .settings_check import check_settings
+
+        found, closed = check_settings(self.manager, files, roots, is_complete=is_complete)
+        self._found += found
+        return closed
 
     def _tell(self, file: ReadFile, key: str, kind: str, message: str, remedy: str, **facts: Any) -> None:
         """Add a finding about a key of a file."""

@@ -21,6 +21,7 @@ from agent_hooks.trust.search import TELLING, Search
 from .loader import PROTECTION, HookConfigLoader
 from .plannable import obstacle
 from .plugin_settings import export_tables
+from .settings_models import modules_that_declare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _plan(loader: HookConfigLoader, folders: Sequence[str], loaded: Iterable[str
         "rows": rows,
         "policies": (dict(manager.policy._fields), dict(manager.managed.policy._fields)),
         "protection": loader.protection,
-        "tables": export_tables(),
+        "tables": {**export_tables(), "declaring": modules_that_declare(manager.get_plugins())},
         "path": tuple(sys.path),
         "prefixes": (sys.prefix, sys.exec_prefix),
     }

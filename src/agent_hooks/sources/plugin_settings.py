@@ -7,7 +7,7 @@ from time import monotonic
 
 from agent_hooks.errors import SettingsError
 from agent_hooks.formats.plain_data import decode, encode
-from agent_hooks.model.values import FrozenDict, Value, thaw
+from agent_hooks.model.values import FrozenDict, Value
 from agent_hooks.system.folders import config_place
 
 # Without the sources of files, which answers from restored tables do not need.
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
     from .files import ProjectSource, TomlSource
 
-# Tables that the core reads itself, so they name no plugins.
-CORE_TABLES = frozenset({"prompts"})
-
 # The trusted tables of each project that this process has loaded, by the project's root.
 _of_projects: dict[str, list[tuple[PluginTable, DirectoryMatcher]]] = {}
 # The files of the user and the machine's owner, each with its identity, time and size when it was read.
@@ -37,6 +34,8 @@ _looked: tuple[object, float] = (None, 0.0)
 _own: dict[str, list[PluginTable]] = {}
 # The tables of these files that another process has exported, if ``restore_tables`` was called.
 _restored: list[FileTables] | None = None
+# The modules of a plan whose plugins have settings.
+_declaring: tuple[str, ...] = ()
 # By file and validator: a table, and its validated settings.
 _validated: dict[tuple[str, ...], tuple[PluginTable, Any]] = {}
 # Whether a result was added since the tables were restored.
@@ -63,10 +62,13 @@ class PluginTable(Value):
 
     def origin(self, *place: str | int) -> str:
         """Return the location of a key of the table, as ``file:line``."""
-        for length in range(len(place), -1, -1):
-            if line := self.lines.get(place[:length]):
-                return f"{self.path}:{line}"
-        return self.path
+        path, line = self.place(*place)
+        return f"{path}:{line}" if line else path
+
+    def place(self, *place: str | int) -> tuple[str, int]:
+        """Return the file, and the line of a key of the table or of the nearest above it; 0 if that is not known."""
+        ways = (place[:length] for length in range(len(place), -1, -1))
+        return self.path, next((line for way in ways if (line := self.lines.get(way))), 0)
 
 
 class FileTables(Value):
@@ -79,21 +81,6 @@ class FileTables(Value):
     tables: tuple[PluginTable, ...]
 
 
-def plugin_settings(name: str) -> dict[str, Any]:
-    """Return the table ``[name]`` of the user's and the machine's ``agent-hooks.toml``, empty without such a table.
-
-    Keys of the machine's file override the user's. Projects' files are not read: a project must not choose the model
-    that judges its agents, or the costs. Raises ``SettingsError`` naming an unreadable file, whose settings are
-    unknown.
-    """
-    found: dict[str, Any] = {}
-    for table in _own_tables(name):
-        if table.problem:
-            raise SettingsError(table.problem)
-        found |= thaw(table.settings) if isinstance(table.settings, dict) else {}
-    return found
-
-
 def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
     """Return the tables ``[name]`` for ``ctx``: of trusted projects, the innermost folder first, then of the user, then
     of the machine's owner.
@@ -104,20 +91,20 @@ def plugin_tables(name: str, ctx: HookContext) -> list[PluginTable]:
     """
     scoped = _project_tables(name) if _of_projects else ()
     if not scoped:
-        return [*_own_tables(name)]
+        return [*own_tables(name)]
     if not (ctx.cwd or ctx.project_dir):
         ctx = ctx.replace(cwd=os.getcwd())
     # A file may belong to two projects, one in the other.
     live = {table.path: table for table, scope in scoped if scope.matches(ctx)}
     inner_first = sorted(live.values(), key=lambda table: -len(os.path.dirname(table.path)))
-    return [*inner_first, *_own_tables(name)]
+    return [*inner_first, *own_tables(name)]
 
 
 def has_tables(name: str) -> bool:
     """Whether a file of the user, of the machine's owner or of any trusted project has a table of this name, or it is
     not known; a hook that does nothing without one says ``when`` so. Raises ``SettingsError`` as ``plugin_tables``.
     """
-    return bool(_own_tables(name) or (_of_projects and _project_tables(name)))
+    return bool(own_tables(name) or (_of_projects and _project_tables(name)))
 
 
 def _project_tables(name: str) -> list[tuple[PluginTable, DirectoryMatcher]]:
@@ -166,7 +153,7 @@ def own_files() -> Iterator[ReadFile]:
         yield from _read(toml)
 
 
-def _own_tables(name: str) -> list[PluginTable]:
+def own_tables(name: str) -> list[PluginTable]:
     """Return the tables of this name; files are not looked at again for ``LOOK_AGAIN`` seconds."""
     global _looked  # noqa: PLW0603 - of the process, like the files
     if _restored is None:
@@ -296,14 +283,20 @@ def has_new_results() -> bool:
     return _is_new
 
 
+def declaring_modules() -> tuple[str, ...]:
+    """Return the modules with the hook ``agent_hooks_settings`` that a plan has named."""
+    return _declaring
+
+
 def restore_tables(data: Mapping[str, Any] | None) -> None:
     """Answer from the tables that another process has exported, and never look at their files; with None, answer from
     the files again. ``hold_project`` still replaces the tables of a project.
 
     The caller must know that the files are as they were.
     """
-    global _restored, _is_new  # noqa: PLW0603 - of the process, like the files
+    global _restored, _is_new, _declaring  # noqa: PLW0603 - of the process, like the files
     _is_new = False
+    _declaring = () if data is None else data.get("declaring", ())
     for known in (_own, _of_projects, _validated):
         known.clear()
     _restored = None

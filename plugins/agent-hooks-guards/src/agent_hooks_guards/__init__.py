@@ -102,6 +102,18 @@ def agent_hooks_commands() -> dict[str, Any]:
 
 
 @hookimpl
+def agent_hooks_settings() -> dict[str, Any]:
+    """Offer the table ``[guards]``."""
+    return {"guards": _settings}
+
+
+def _settings() -> Any:
+    from .settings.schema import GuardsSettings
+
+    return GuardsSettings
+
+
+@hookimpl
 def agent_hooks_explain(ctx: HookContext) -> list[str] | None:
     """Explain the effects of a command, the rules that they break, and how to let it through."""
     from .settings.guard_set import explanation

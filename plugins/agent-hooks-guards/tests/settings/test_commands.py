@@ -133,7 +133,7 @@ def test_wrong_settings_are_told_by_file(tmp_path, monkeypatch):
     monkeypatch.chdir(project(tmp_path / "p", "[tool.agent_hooks.guards.shell.rules]\ngti = 'deny'\n"))
     done = run("rules")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "p/pyproject.toml:5: the guards' settings are wrong." in done.stderr
+    assert "p/pyproject.toml:5: the settings [tool.agent_hooks.guards] are wrong." in done.stderr
     assert "tool.agent_hooks.guards.shell.rules.gti: there is no rule and no family 'gti'" in done.stderr
 
 

@@ -8,6 +8,7 @@ import pytest
 from making import project
 
 import agent_hooks_guards
+from agent_hooks import load
 from agent_hooks_guards.settings.own_findings import findings
 
 TODAY = date.today()  # noqa: DTZ011 - as the exceptions count it
@@ -63,15 +64,16 @@ def test_a_slip_of_the_name_of_a_tool_is_a_finding(settings, tmp_path, rule, mea
     assert all(each.line for each in found)
 
 
-def test_settings_that_are_wrong_are_a_finding_beside_what_can_be_read(settings, tmp_path):
+def test_settings_that_are_wrong_are_findings_of_the_core_beside_what_can_be_read(settings, tmp_path):
     settings.write_text(exception(f"until = {TODAY - timedelta(days=1)}"), encoding="utf-8")
-    folder = project(tmp_path / "p", '[guards.shell]\nlevel = "lax"\n', "agent-hooks.toml")
-    found = {each.kind: each for each in findings(folder)}
-    assert found.keys() == {"ended-exception", "wrong-settings"}
-    wrong = found["wrong-settings"]
-    assert [each.must_be_repaired for each in found.values()] == [each is wrong for each in found.values()]
-    assert (wrong.path, wrong.line) == (f"{folder}/agent-hooks.toml", 2)
-    assert wrong.message.startswith("the guards' settings are wrong. guards.shell.level")
+    folder = project(tmp_path / "p", "[guards]\nmax_step = 3\n[guards.shell]\nlevel = 'lax'\n", "agent-hooks.toml")
+    assert [each.kind for each in findings(folder)] == ["ended-exception"]
+    wrong = [each for each in load(folder).findings if each.kind == "wrong-settings"]
+    assert all(each.must_be_repaired for each in wrong)
+    assert sorted((each.path, each.line, each.remedy) for each in wrong) == [
+        (f"{folder}/agent-hooks.toml", 2, "Did you mean 'max_steps'?"),
+        (f"{folder}/agent-hooks.toml", 4, "Did you mean 'relaxed'?"),
+    ]
 
 
 def test_where_nothing_is_said_nothing_is_found(tmp_path):

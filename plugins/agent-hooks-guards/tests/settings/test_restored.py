@@ -203,7 +203,7 @@ def test_a_restored_exception_that_is_too_wide_here_is_as_wrong_as_in_the_file(t
     settings_project._built.clear()
     monkeypatch.chdir("/usr")
     (wrong,) = {each for each in answers(folder) if isinstance(each, str)}
-    assert wrong.startswith(f"SettingsError: {tmp_path}/config/agent-hooks.toml:2: the guards' settings are wrong.")
+    assert wrong.startswith(f"SettingsError: {tmp_path}/config/agent-hooks.toml:2: the settings [guards] are wrong.")
     assert "path = 'x/../..' is nearly everything" in wrong
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
+from agent_hooks.sources.settings_models import read_table
 from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.settings.build import build
-from agent_hooks_guards.settings.schema import read_settings
 
 EVERYTHING = """
 [[tool.agent_hooks.guards.blocklist]]
@@ -71,7 +71,7 @@ def read(text, source="project"):
     settings = tomllib.loads(text)["tool"]["agent_hooks"]["guards"]
     at = "tool.agent_hooks.guards"
     table = PluginTable(name="guards", path="/p/pyproject.toml", source=source, settings=settings, at=at)
-    read_settings(table)
+    read_table(GuardsSettings, table)
     return table
 
 
@@ -219,7 +219,7 @@ def test_a_limit_is_there_only_if_it_is_set(line, guard):
             r"allow\[0\]: command = '\*\*' is nearly everything",
         ),
         (
-            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = '2030-01-01'",
+            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = 'soon'",
             r"allow\[0\].until .*date, not a text",
         ),
         (
@@ -307,4 +307,7 @@ def test_an_expression_of_a_rule_that_could_stall_is_refused():
         "match": [{"program": ["*"], "text": "^(.*)*x.*y.*z.*w.*q$"}],
     }
     with pytest.raises(SettingsError, match=r"guards.rules\[0\].*repeats too much"):
-        read_settings(PluginTable(name="guards", path="x", source="user", settings={"rules": [rule]}, at="guards"))
+        read_table(
+            GuardsSettings,
+            PluginTable(name="guards", path="x", source="user", settings={"rules": [rule]}, at="guards"),
+        )

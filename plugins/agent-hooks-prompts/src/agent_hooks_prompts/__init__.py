@@ -34,6 +34,18 @@ def agent_hooks_handler_types() -> dict[str, Any]:
     return {"prompt": _handler}
 
 
+@hookimpl
+def agent_hooks_settings() -> dict[str, Any]:
+    """Offer the table ``[prompts]``."""
+    return {"prompts": _settings}
+
+
+def _settings() -> Any:
+    from .settings import PromptsSettings
+
+    return PromptsSettings
+
+
 def _handler() -> Any:
     from .handler import PromptHandler
 

@@ -94,12 +94,13 @@ class PromptHook(HookAction):
         from agent_hooks.runtime.judges import judge_driver
 
         from .asking import Question, ask
+        from .settings import PromptsSettings
 
         check_judged(entry)
         event = event_shown(entry, ctx)
         if is_too_long(event):
             return outcome_of(TOO_LONG, entry, ctx)
-        driver = self.driver or judge_driver(self.model, self.preset, ctx)
+        driver = self.driver or judge_driver(self.model, self.preset, ctx, PromptsSettings)
         question = Question(self.prompt, event, may_be_impossible=ctx.event in STOPS)
         verdict = self._verdicts.get(ctx, driver.model, question) if self._verdicts is not None else None
         if verdict is None:

@@ -67,6 +67,18 @@ def agent_hooks_handler_types() -> dict[str, Any]:
     return {"agent": _handler, "subagent": _handler}
 
 
+@hookimpl
+def agent_hooks_settings() -> dict[str, Any]:
+    """Offer the table ``[subagents]``."""
+    return {"subagents": _settings}
+
+
+def _settings() -> Any:
+    from .settings import SubagentsSettings
+
+    return SubagentsSettings
+
+
 def _handler() -> Any:
     from .handler import SubagentHandler
 

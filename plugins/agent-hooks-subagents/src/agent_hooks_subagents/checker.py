@@ -30,6 +30,7 @@ from .definition import SubagentDefinition
 from .instructions import Instructions
 from .other_model import OtherModel
 from .reading import read_only_tools
+from .settings import SubagentsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -178,7 +179,7 @@ class SubagentHook:
     def _driver(self, ctx: HookContext) -> Driver:
         model, driver = self.definition.model, self.definition.driver
         if driver is None:
-            return judge_driver(model, self.preset, ctx)
+            return judge_driver(model, self.preset, ctx, SubagentsSettings)
         return driver if model is None else OtherModel(driver, model)
 
     def _verdict(self, state: AgentState) -> Verdict:

@@ -174,11 +174,12 @@ def validate(table: PluginTable) -> dict[str, Any]:
     ``own``: the tables of the file's own guards, with defaults. ``tables``: those of ``SHARED_TABLES`` that are given,
     as written, with dates in ISO 8601.
     """
+    from agent_hooks.sources.settings_models import read_table
     from agent_hooks_guards.rules.indexing import as_given
 
-    from .schema import read_settings
+    from .schema import GuardsSettings
 
-    found = read_settings(table)
+    found = read_table(GuardsSettings, table)
     tables = found.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
     for exception in tables.get("allow", ()):
         if exception.get("until") is not None:

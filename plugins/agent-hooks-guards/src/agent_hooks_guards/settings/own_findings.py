@@ -19,18 +19,10 @@ if TYPE_CHECKING:
 
 
 def findings(directory: str) -> list[ConfigFinding]:
-    """Report, of the settings that apply in ``directory``, wrong ones, ended exceptions, and misspelled tools."""
-    files, wrong = project_guards(HookContext("before_tool_use", cwd=directory))
+    """Report, of the settings that apply in ``directory``, ended exceptions, and misspelled tools."""
+    files, _ = project_guards(HookContext("before_tool_use", cwd=directory))
     found = [each for file in files for each in _of_exceptions(file.path, file.tables.get("allow", ()))]
     found += [each for file in files for rule in (*file.rules, *file.rate_limits) for each in _of_matches(*rule)]
-    if wrong is not None:
-        path, _, line = wrong.origin.rpartition(":")
-        message = str(wrong).removeprefix(f"{wrong.origin}: ")
-        remedy = "Correct it: until then the guards deny every tool call."
-        where = {"path": path, "line": int(line)} if line.isdigit() else {"path": wrong.origin}
-        found.append(
-            ConfigFinding(kind="wrong-settings", message=message, remedy=remedy, must_be_repaired=True, **where)
-        )
     return found
 
 

@@ -2,29 +2,27 @@
 ``GuardsSettings.model_json_schema()`` is their JSON Schema.
 
 A project's settings can only tighten: exceptions, rules that are off, and everything else that loosens is for the files
-of the user and the machine. Validation takes the ``PluginTable`` and the names of all rules from its context.
+of the user and the machine. Validation takes the ``PluginTable`` from its context.
 """
 
 from __future__ import annotations
 
 import os
-from datetime import date  # noqa: TC003 - pydantic looks it up
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationError,
     ValidationInfo,
     model_validator,
 )
 
-from agent_hooks import RegistrationError, SettingsError
-from agent_hooks.formats.toml_model import problems
-from agent_hooks.model.values import thaw
+from agent_hooks import RegistrationError
 from agent_hooks_guards.guards import allowlist, arguments, blocklist
 from agent_hooks_guards.guards.audit import MAX_LENGTH
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE, tool_test
@@ -97,10 +95,25 @@ def _beside(path: str, info: ValidationInfo) -> str:
 
 
 def _known_rule(name: str, info: ValidationInfo) -> str:
-    names = (info.context or {}).get("names")
-    if names and name not in names:
+    table: PluginTable | None = (info.context or {}).get("table")
+    if table is None:
+        return name
+    rules = table.settings.get("rules") if isinstance(table.settings, dict) else None
+    own = (
+        {str(rule.get("id")) for rule in rules if isinstance(rule, dict)} if isinstance(rules, (list, tuple)) else set()
+    )
+    names = known_names() | own | {*_RANKS}
+    if name not in names:
         raise ValueError(unknown_name(name, names))
     return name
+
+
+def _day(value: Any) -> Any:
+    """Return the day of a text, as a table of TOML becomes in JSON."""
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        return value
 
 
 def _further_rule(rule: Rule, info: ValidationInfo) -> Rule:
@@ -305,7 +318,7 @@ class ExceptionSettings(_Settings):
     command: Text | None = Field(None, description="A glob for the command, its words separated by single blanks.")
     path: Text | None = Field(None, description="A glob: the path in question, or the folder of the command.")
     branch: Text | None = Field(None, description="A glob: every branch that a git command names, or the current one.")
-    until: date | None = Field(None, description="The last day on which it holds.")
+    until: Annotated[date | None, BeforeValidator(_day)] = Field(None, description="The last day on which it holds.")
     reason: Text | None = Field(None, description="A note.")
 
     @model_validator(mode="after")
@@ -322,6 +335,9 @@ class ExceptionSettings(_Settings):
 
 class GuardsSettings(_Settings):
     """The settings of all guards. All rules hold at once."""
+
+    # Each file has its own guards, which all hold; the validators refuse whatever loosens in a project's.
+    by_file: ClassVar[bool] = True
 
     blocklist: list[BlocklistRule] = []
     allowlist: list[AllowlistRule] = []
@@ -352,21 +368,3 @@ class GuardsSettings(_Settings):
             raise ValueError(f"two rate limits count the same calls (matcher {twice[0]!r}): keep the smaller one")
         check_ids(self.rules)
         return self
-
-
-def read_settings(table: PluginTable) -> GuardsSettings:
-    """Return the settings in a file's table. Raises ``SettingsError`` with the file, the line, each wrong key and the
-    remedy.
-    """
-    settings = thaw(table.settings)
-    rules = settings.get("rules") if isinstance(settings, dict) else None
-    own = {str(rule.get("id")) for rule in rules if isinstance(rule, dict)} if isinstance(rules, list) else set()
-    context = {"table": table, "names": known_names() | own | {*_RANKS}}
-    try:
-        return GuardsSettings.model_validate(settings, context=context)
-    except ValidationError as error:
-        at = tuple(table.at.split("."))
-        found = problems(error, GuardsSettings, settings, at)
-        origin = table.origin(*found[0].place[len(at) :])
-        messages = " ".join(f"{each.message} {each.remedy}".removesuffix(" Correct it.") for each in found)
-        raise SettingsError(f"{origin}: the guards' settings are wrong. {messages}", origin) from error

@@ -1,0 +1,246 @@
+"""The settings of plugins as instances of the models that they declare with the hook ``agent_hooks_settings``."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from agent_hooks.errors import SettingsError
+
+from .plugin_settings import declaring_modules, is_same_table, plugin_tables
+
+# Without pydantic, which only the model of a plugin brings.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any, TypeVar
+
+    from pydantic import BaseModel
+
+    from agent_hooks.formats.toml_model import Problem
+    from agent_hooks.model.context import HookContext
+
+    from .plugin_settings import PluginTable
+
+    Model = TypeVar("Model", bound=BaseModel)
+
+_HOOK = "agent_hooks_settings"
+# The name of the table of each model that was asked for.
+_names: dict[type, str] = {}
+# By model and files: the tables, and what they come to.
+_merged: dict[tuple[Any, ...], tuple[Sequence[PluginTable], Any]] = {}
+
+
+def plugin_settings(model: type[Model], ctx: HookContext) -> Model:
+    """Return the settings of a plugin that hold for ``ctx``. ``model``: as its hook ``agent_hooks_settings`` says.
+
+    The machine's keys override the user's. Then each trusted project of ``ctx``, from the outermost folder on, may
+    tighten: ``model.tighten(own, project)`` returns the settings that are at least as strict as both, or raises
+    ``ValueError`` for a value that loosens; a model without ``tighten`` takes nothing from projects. If the environment
+    names another folder of the user, the stricter of both hold, or without ``tighten`` the keys of the account's own.
+
+    Raises ``SettingsError`` for any table that is wrong, so that a hook that asks fails as its settings would have it,
+    and if there is no table for a model with keys that must be given. The instance is shared, until a file changes.
+    """
+    name = table_of(model)
+    tables = plugin_tables(name, ctx)
+    key = (model, *[table.path for table in tables])
+    known = _merged.get(key)
+    if known is None or not all(map(is_same_table, known[0], tables)):
+        known = (tables, merged(model, name, tables))
+    _merged[key] = (tables, known[1])
+    return known[1]
+
+
+def read_table(model: type[Model], table: PluginTable) -> Model:
+    """Return the settings in one table. Raises ``SettingsError`` that names each wrong key with its line and a remedy.
+
+    Values must have the types of the model, and keys that it does not have are wrong unless it says ``extra="allow"``.
+    Validators find the table, with its ``source``, ``path`` and ``root``, as ``info.context["table"]``.
+    """
+    import json
+
+    from pydantic import ValidationError
+
+    from agent_hooks.formats.toml_model import problems
+    from agent_hooks.model.values import thaw
+
+    settings = thaw(table.settings)
+    # As JSON, in which an array may become a tuple, and a text a path, also in strict mode.
+    text = json.dumps(settings, default=lambda date: date.isoformat())
+    try:
+        return model.model_validate_json(text, strict=True, extra="forbid", context={"table": table})
+    except ValidationError as error:
+        if found := problems(error, model, settings, _place_of(table)):
+            raise _error(table, found) from None
+    return model.model_validate_json(text, strict=True, context={"table": table})
+
+
+def _error(table: PluginTable, problems: Sequence[Problem]) -> SettingsError:
+    """Return the error that tells all problems in a table."""
+    from agent_hooks.formats.findings import ConfigFinding
+
+    start = len(_place_of(table))
+    findings = []
+    for each in problems:
+        path, line = table.place(*each.place[start:])
+        facts: dict[str, Any] = {"message": each.message, "remedy": each.remedy, "must_be_repaired": True}
+        findings.append(ConfigFinding(kind="wrong-settings", path=path, line=line, **facts))
+    told = " ".join(f"{each.message} {each.remedy}".removesuffix(" Correct it.") for each in problems)
+    origin = table.origin(*problems[0].place[start:])
+    return SettingsError(f"{origin}: the settings [{table.at}] are wrong. {told}", origin, findings)
+
+
+def _place_of(table: PluginTable) -> tuple[str, ...]:
+    return (*filter(None, table.at.removesuffix(table.name).split(".")), table.name)
+
+
+def is_by_file(model: type) -> bool:
+    """Whether the plugin applies the tables of its files one by one, and its validators refuse what a project's must
+    not say: ``by_file: ClassVar[bool] = True`` in the model.
+    """
+    return bool(getattr(model, "by_file", False))
+
+
+def merged(model: type[Model], name: str, tables: Sequence[PluginTable]) -> Model:
+    """Return the settings in tables as ``plugin_tables`` returns them. Raises ``SettingsError``."""
+    for table in tables:
+        if table.problem:
+            raise SettingsError(f"{table.problem} Until then the settings [{name}] are not known.", table.path)
+    own = [table for table in tables if not table.root]
+    found = _of_own(model, name, own)
+    paths = {os.path.realpath(table.path) for table in own}
+    for table in reversed(tables):
+        if table.root and os.path.realpath(table.path) not in paths:  # which counts as the user's own
+            found = _tightened(model, found, table)
+    return found
+
+
+def _of_own(model: type[Model], name: str, own: Sequence[PluginTable]) -> Model:
+    """Return the settings of the user's and the machine's files."""
+    users = [table for table in own if table.source == "user"]
+    can_tighten = hasattr(model, "tighten")
+    found: Model | None = None
+    # The account's own file comes after that of a folder which the environment names. One has no table, perhaps.
+    for table in reversed(users) if can_tighten else users:
+        if not table.lines and len(users) > 1:
+            continue
+        if can_tighten and table is not users[-1]:
+            found = _tightened(model, _default(model, name) if found is None else found, table)
+        else:
+            found = _over(model, found, table)
+    for table in own:
+        if table.source == "managed":
+            found = _over(model, found, table)
+    return _default(model, name) if found is None else found
+
+
+def _default(model: type[Model], name: str) -> Model:
+    from pydantic import ValidationError
+
+    try:
+        return model()
+    except ValidationError as error:
+        from agent_hooks.formats.toml_model import problems
+
+        missing = " ".join(each.message for each in problems(error, model, {}, (name,)))
+        raise SettingsError(f"There are no settings [{name}] in your own agent-hooks.toml: {missing}") from None
+
+
+def _over(model: type[Model], under: Model | None, table: PluginTable) -> Model:
+    """Put the keys of a table over other settings."""
+    given = read_table(model, table)
+    if under is None:
+        return given
+    from pydantic import ValidationError
+
+    values = {name: getattr(each, name) for each in (under, given) for name in each.model_fields_set}
+    try:
+        return model.model_validate(values, by_name=True, context={"table": table})
+    except ValidationError as error:
+        raise _error(table, _with_others(model, error, values, table)) from None
+
+
+def _with_others(model: type, error: Any, values: dict[str, Any], table: PluginTable) -> list[Problem]:
+    from agent_hooks.formats.toml_model import problems
+
+    found = problems(error, model, values, _place_of(table))
+    return [each._replace(remedy="Other files have keys that do not fit to it.") for each in found]
+
+
+def _tightened(model: type[Model], own: Model, table: PluginTable) -> Model:
+    """Return the settings with those of a file that may only tighten."""
+    from agent_hooks.formats.toml_model import Problem
+
+    place = _place_of(table)
+    tighten: Any = getattr(model, "tighten", None)
+    if tighten is None:
+        problem = f"A project has no say in the settings [{table.at}]."
+        raise _error(table, [Problem(place, problem, "Remove them; your own agent-hooks.toml may have them.")])
+    given = read_table(model, table)
+    try:
+        found = tighten(own, given)
+    except ValueError as error:
+        wrong = [key for key in given.model_fields_set if _loosens(model, own, given, key)]
+        names = [model.model_fields[key].alias or key for key in wrong if key in model.model_fields]
+        remedy = "Remove it, or put it into your own agent-hooks.toml."
+        problem = f"This can only make the settings stricter: {_message_of(error)}."
+        places = [(*place, name) for name in names] or [place]
+        raise _error(table, [Problem(each, problem, remedy) for each in places]) from None
+    if not isinstance(found, model):
+        raise SettingsError(f"{model.__name__}.tighten returned {type(found).__name__}: it must return settings.")
+    return found
+
+
+def _loosens(model: type[BaseModel], own: Any, given: BaseModel, key: str) -> bool:
+    """Whether this key alone loosens."""
+    try:
+        model.tighten(own, model.model_validate({key: getattr(given, key)}, by_name=True))  # type: ignore[attr-defined]
+    except ValueError:
+        return True
+    return False
+
+
+def _message_of(error: ValueError) -> str:
+    """Return the message of ``tighten``; that of pydantic would quote values."""
+    from pydantic import ValidationError
+
+    return "its values do not fit" if isinstance(error, ValidationError) else str(error).rstrip(".")
+
+
+# -- whose settings a model is -----------------------------------------------------------------------------------------
+
+
+def model_from(made: Any) -> Any:
+    """Return a declared model, which a function may return."""
+    return made if isinstance(made, type) else made()
+
+
+def table_of(model: type) -> str:
+    """Return the name of the table of a model. Raises ``SettingsError`` for one that no plugin declares."""
+    if (known := _names.get(model)) is not None:
+        return known
+    # Models that functions return are not imported before the package of this one was asked.
+    for name, made in _declared(model.__module__):
+        if model_from(made) is model:
+            _names[model] = name
+            return name
+    raise SettingsError(f"No plugin has the settings {model.__name__}: return them from a hook {_HOOK}.")
+
+
+def _declared(module: str) -> Iterator[tuple[str, Any]]:
+    parts = module.split(".")
+    packages = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    for each in (*packages, *declaring_modules()):
+        if each in declaring_modules():
+            __import__(each)
+        if callable(declare := getattr(sys.modules.get(each), _HOOK, None)):
+            yield from (declare() or {}).items()
+    declared: Any = sys.modules.get("agent_hooks.engine.declared")
+    for registered in tuple(declared.managers) if declared else ():
+        yield from ((name, made) for name, (_, made) in registered.settings_models.items())
+
+
+def modules_that_declare(plugins: Iterable[object]) -> tuple[str, ...]:
+    """Return the names of the modules among ``plugins`` that have settings, for ``restore_tables``."""
+    return tuple(plugin.__name__ for plugin in plugins if hasattr(plugin, _HOOK) and hasattr(plugin, "__name__"))

@@ -1,0 +1,424 @@
+"""The settings that hooks get as an instance of their plugin's model, and the mistakes that are found in them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Annotated, Any
+
+import pytest
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+
+from agent_hooks import (
+    HookConfigLoader,
+    HookContext,
+    HookManager,
+    RegistrationError,
+    SettingsError,
+    ToolCall,
+    hookimpl,
+    plugin_settings,
+)
+from agent_hooks.sources.plugin_settings import PluginTable
+from agent_hooks.sources.settings_models import read_table
+from agent_hooks.trust.trust_store import TrustStore
+
+
+class Limits(BaseModel):
+    """A table in the table."""
+
+    calls: int = Field(9, ge=0)
+
+
+class House(BaseModel):
+    """Settings that projects may tighten."""
+
+    words: tuple[str, ...] = ()
+    level: int = 0
+    limits: dict[str, Limits] = {}
+    first: Limits | None = Field(None, alias="the-first")
+
+    def tighten(self, project: House) -> House:
+        if project.level < self.level and "level" in project.model_fields_set:
+            raise ValueError(f"the level is {self.level}")
+        words = dict.fromkeys((*self.words, *project.words))
+        return self.model_copy(update={"words": tuple(words), "level": max(self.level, project.level)})
+
+
+class Own(BaseModel):
+    """Settings that are nothing to projects."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    place: Path = Path("here")
+    least: int = 0
+    most: int = 9
+
+    @model_validator(mode="after")
+    def _are_in_order(self) -> Own:
+        if self.least > self.most:
+            raise ValueError("least is more than most")
+        return self
+
+
+class Needy(BaseModel):
+    """A key without a default."""
+
+    key: str
+    other: int = 0
+
+
+class Open(BaseModel):
+    """Any key."""
+
+    model_config = ConfigDict(extra="allow")
+
+
+def _of(text: str, info: ValidationInfo) -> str:
+    return f"{text} of {info.context['table'].source}"  # type: ignore[index]
+
+
+class Told(BaseModel):
+    """A validator that looks where a value is from."""
+
+    name: Annotated[str, AfterValidator(_of)] = ""
+
+
+MODELS = {"house": House, "own": lambda: Own, "needy": Needy, "open": Open, "told": Told}
+
+
+class Plugin:
+    """A plugin with all of them."""
+
+    def __init__(self, **more: Any) -> None:
+        self.__dict__ |= more
+
+    @hookimpl
+    def agent_hooks_settings(self) -> dict[str, Any]:
+        return MODELS
+
+
+@pytest.fixture
+def folders(tmp_path, monkeypatch):
+    """The folders of the user, the machine, a project and a folder in it; each with a file that is written."""
+    found = SimpleNamespace(
+        user=tmp_path / "user", managed=tmp_path / "managed", project=tmp_path / "project", account=tmp_path / "account"
+    )
+    monkeypatch.setattr("agent_hooks.sources.files.config_dirs", lambda: (str(found.user),))
+    monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(found.managed))
+    monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda *_: "")
+    monkeypatch.setattr("agent_hooks.sources.plugin_settings._of_projects", {})
+    for folder in vars(found).values():
+        folder.mkdir()
+    (found.project / ".git").mkdir()
+    found.inner = found.project / "inner"
+    found.inner.mkdir()
+    monkeypatch.chdir(found.project)
+
+    def write(whose: str, text: str) -> str:
+        path = getattr(found, whose) / "agent-hooks.toml"
+        path.write_text(text)
+        return str(path)
+
+    found.write = write
+    found.monkeypatch = monkeypatch
+    return found
+
+
+@pytest.fixture
+def load(folders):
+    """Load the configuration with a plugin, and trust the project."""
+
+    def load(plugin: Any = None, *, trust: bool = True, **options: Any) -> HookConfigLoader:
+        def made(**given: Any) -> HookManager:
+            manager = HookManager(**{**given, "load_plugins": False})
+            manager.register(plugin or Plugin(), "all", source="plugin")
+            return manager
+
+        folders.monkeypatch.setattr("agent_hooks.sources.loader.HookManager", made)
+        if trust and (folders.project / "agent-hooks.toml").exists():
+            store = TrustStore()
+            store.trust(store.discover(str(folders.project)))
+        loader = HookConfigLoader(str(folders.project), **options)
+        loader.load()
+        return loader
+
+    return load
+
+
+def at(folder: object) -> HookContext:
+    return HookContext("before_step", cwd=str(folder))
+
+
+def wrong(loader: HookConfigLoader) -> list[tuple[str, int, str]]:
+    found = [each for each in loader.findings if each.kind == "wrong-settings"]
+    assert all(each.must_be_repaired for each in found)
+    return [(each.path, each.line, f"{each.message} {each.remedy}") for each in found]
+
+
+# -- what holds --------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_table_the_defaults_hold(load, folders):
+    load()
+    assert plugin_settings(House, at(folders.project)) == House()
+    with pytest.raises(SettingsError, match=r"no settings \[needy\].*: needy\.key is missing"):
+        plugin_settings(Needy, at(folders.project))
+
+
+def test_managed_keys_count_over_those_of_the_user_key_by_key(load, folders):
+    folders.write("user", "[own]\nplace = 'there'\nmost = 5\n")
+    folders.write("managed", "[own]\nmost = 3\n")
+    load()
+    assert plugin_settings(Own, at(folders.project)) == Own(place=Path("there"), most=3)
+
+
+def test_keys_of_two_files_must_fit_together(load, folders):
+    folders.write("user", "[own]\nleast = 5\n")
+    path = folders.write("managed", "[own]\nmost = 3\n")
+    loader = load()
+    with pytest.raises(SettingsError, match="least is more than most"):
+        plugin_settings(Own, at(folders.project))
+    assert [each[:2] for each in wrong(loader)] == [(path, 1)]
+
+
+def test_projects_tighten_from_the_outermost_folder_on(load, folders):
+    folders.write("user", "[house]\nwords = ['a']\nlevel = 1\n")
+    folders.write("project", "[house]\nwords = ['b']\nlevel = 2\n")
+    folders.write("inner", "[house]\nwords = ['c']\nlevel = 3\n")
+    assert wrong(load()) == []
+    assert plugin_settings(House, at(folders.account)).words == ("a",)
+    assert plugin_settings(House, at(folders.project)) == House(words=("a", "b"), level=2)
+    assert plugin_settings(House, at(folders.inner)) == House(words=("a", "b", "c"), level=3)
+
+
+def test_a_project_that_nobody_trusts_says_nothing(load, folders):
+    folders.write("project", "[house]\nwords = ['b']\nlevl = 2\n")
+    loader = load(trust=False)
+    assert plugin_settings(House, at(folders.project)) == House()
+    assert wrong(loader) == []
+
+
+def test_of_two_files_of_the_user_the_stricter_of_both_holds(load, folders):
+    folders.monkeypatch.setattr(
+        "agent_hooks.sources.files.config_dirs", lambda: (str(folders.user), str(folders.account))
+    )
+    path = folders.write("user", "[house]\nwords = ['moved']\n[own]\nmost = 3\nleast = 1\n[needy]\nkey = 'x'\n")
+    folders.write("account", "[house]\nlevel = 3\n[own]\nmost = 5\n")
+    loader = load()
+    assert plugin_settings(House, at("/")) == House(words=("moved",), level=3)
+    assert plugin_settings(Own, at("/")) == Own(least=1, most=5)
+    assert plugin_settings(Needy, at("/")).key == "x"
+    assert wrong(loader) == []
+    folders.write("user", "[house]\nlevel = 1\n")
+    with pytest.raises(SettingsError, match=f"{path}:2: .*the level is 3"):
+        plugin_settings(House, at("/"))
+
+
+def test_a_file_is_the_users_own_also_below_a_project(load, folders):
+    os.symlink(folders.project / "agent-hooks.toml", folders.user / "agent-hooks.toml")
+    folders.write("project", "[own]\nmost = 3\n")
+    load()
+    assert plugin_settings(Own, at(folders.project)).most == 3
+
+
+def test_the_instance_is_the_same_until_a_file_changes(load, folders):
+    folders.write("user", "[house]\nlevel = 1\n")
+    load()
+    first = plugin_settings(House, at("/"))
+    assert plugin_settings(House, at("/")) is first
+    folders.write("user", "[house]\nlevel = 22\n")
+    assert plugin_settings(House, at("/")).level == 22
+
+
+def test_a_file_that_becomes_wrong_is_an_error_from_then_on(load, folders):
+    folders.write("user", "[house]\nlevel = 1\n")
+    load()
+    path = folders.write("user", "[house]\n\nlevle = 1\n")
+    for _ in range(2):
+        with pytest.raises(SettingsError, match="Did you mean 'level'") as caught:
+            plugin_settings(House, at("/"))
+    assert caught.value.origin == f"{path}:3"
+    folders.write("user", "[house\n")
+    with pytest.raises(SettingsError, match="It is not TOML"):
+        plugin_settings(House, at("/"))
+
+
+def test_a_model_of_nobody_is_an_error(load):
+    class Stray(BaseModel):
+        x: int = 0
+
+    load()
+    with pytest.raises(SettingsError, match="No plugin has the settings Stray"):
+        plugin_settings(Stray, at("/"))
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        (
+            "[house]\nwrods = ['a']",
+            2,
+            "house.wrods is not a key here. Those there are: words, level, limits, the-first.",
+        ),
+        ("[house]\nwrods = ['a']", 2, "Did you mean 'words'?"),
+        ("[house.limits.x]\n\ncals = 1", 3, "house.limits.x.cals is not a key here. Those there are: calls. Did you"),
+        ("[house.the-first]\ncals = 1", 2, "Did you mean 'calls'?"),
+        ("[house]\nfirst = {}", 2, "Did you mean 'the-first'?"),
+        ("[house]\nlevel = 'secret'", 2, "house.level must be a valid integer, not a text. Correct it."),
+        ("[house]\nlevel = true", 2, "house.level must be a valid integer, not true or false. Correct it."),
+        ("[house]\nlimits.x.calls = -1", 2, "house.limits.x.calls must be greater than or equal to 0."),
+        ("[needy]\nother = 1", 1, "needy.key is missing. Add it."),
+        ("[own]\nleast = 10", 1, "own: least is more than most. Correct it."),
+        ("house = 3", 1, "house must be a table, not a number."),
+    ],
+)
+def test_a_mistake_is_a_finding_with_its_line(load, folders, text, line, says):
+    path = folders.write("user", text)
+    (found,) = wrong(load())
+    assert found[:2] == (path, line)
+    assert says in found[2]
+    assert "secret" not in found[2]
+
+
+def test_all_mistakes_of_all_files_are_told(load, folders):
+    user = folders.write("user", "[house]\nlevel = 'x'\nlvl = 1\n[own]\nmoste = 1\n")
+    project = folders.write("project", "[tool]\n[house]\nlimit = 1\n")
+    found = wrong(load())
+    assert sorted(each[:2] for each in found) == sorted([(user, 2), (user, 3), (user, 5), (project, 3)])
+
+
+def test_a_project_that_loosens_is_told_key_by_key(load, folders):
+    folders.write("user", "[house]\nlevel = 3\n")
+    path = folders.write("project", "[house]\nwords = ['x']\nlevel = 1\n")
+    (found,) = wrong(load())
+    assert found[:2] == (path, 3)
+    assert "can only make the settings stricter: the level is 3. Remove it" in found[2]
+
+
+def test_settings_without_a_rule_for_it_are_not_for_projects(load, folders):
+    path = folders.write("project", "\n[own]\nmost = 1\n")
+    (found,) = wrong(load())
+    assert found[:2] == (path, 2)
+    assert "A project has no say in the settings [own]." in found[2]
+
+
+def test_a_model_may_say_that_any_key_is_right(load, folders):
+    folders.write("user", "[open]\nanything = [{x = 1}]\n")
+    assert wrong(load()) == []
+    assert plugin_settings(Open, at("/")).model_extra == {"anything": [{"x": 1}]}
+
+
+def test_validators_are_told_the_table():
+    table = PluginTable(name="told", path="/x/agent-hooks.toml", source="managed", settings={"name": "a"}, at="told")
+    assert read_table(Told, table).name == "a of managed"
+
+
+def test_a_table_of_nobody_closes_nothing_and_has_the_nearest_name(load, folders):
+    path = folders.write("user", "\n[huose]\nx = 1\n")
+
+    class Gate(Plugin):
+        @hookimpl
+        def before_tool_use(self) -> None: ...
+
+    loader = load(Gate())
+    (found,) = (each for each in loader.findings if each.kind == "unknown-plugin")
+    assert (found.path, found.line, found.remedy, found.blocks) == (path, 2, "Did you mean 'house'?", False)
+    assert ask(loader, folders.project).decision != "deny"
+
+
+# -- gates -------------------------------------------------------------------------------------------------------------
+
+
+class Gates(Plugin):
+    """Decides about shells and prompts, and looks on elsewhere."""
+
+    @hookimpl(match="shell")
+    def before_tool_use(self) -> None: ...
+
+    @hookimpl(mode="observe")
+    def before_step(self) -> None: ...
+
+
+def ask(loader: HookConfigLoader, folder: object, tool: str = "shell", event: str = "before_tool_use") -> Any:
+    ctx = HookContext(event, cwd=str(folder), tool_call=ToolCall(tool, {"command": "ls"}) if "tool" in event else None)
+    return loader.manager.hooks().dispatch_sync(ctx)
+
+
+@pytest.mark.parametrize("whose", ["user", "managed"])
+def test_a_mistake_closes_the_gates_of_the_plugin_and_no_others(load, folders, whose):
+    path = folders.write(whose, "[house]\nlvl = 1\n")
+    loader = load(Gates())
+    outcome = ask(loader, folders.project)
+    assert outcome.decision == "deny"
+    assert f"{path}:2: the settings [house] are wrong. house.lvl is not a key here" in outcome.reason
+    assert ask(loader, folders.project, tool="Read").decision != "deny"
+    assert ask(loader, folders.project, event="before_step").decision != "deny"
+    (hook,) = (hook for hook in loader.manager.describe("before_tool_use") if hook.name == "all")
+    assert hook.plugin in loader.stand_ins
+
+
+def test_a_projects_mistake_closes_them_in_the_project_once_it_is_trusted(load, folders):
+    folders.write("project", "[house]\nlvl = 1\n")
+    assert ask(load(Gates(), trust=False), folders.project).decision != "deny"
+    loader = load(Gates())
+    assert ask(loader, folders.inner).decision == "deny"
+    assert ask(loader, folders.account).decision != "deny"
+
+
+def test_the_gates_open_when_the_users_file_is_repaired(load, folders):
+    folders.write("user", "[house]\nlvl = 1\n")
+    loader = load(Gates())
+    assert ask(loader, folders.project).decision == "deny"
+    folders.write("user", "[house]\nlevel = 1\n")
+    assert ask(loader, folders.project).decision != "deny"
+
+
+def test_a_mistake_cannot_be_ignored(load, folders):
+    folders.write("user", "[house]\nlvl = 1\n")
+    (finding,) = (each for each in load(Gates()).findings if each.kind == "wrong-settings")
+    folders.write("user", f"ignore = ['{finding.id}']\n[house]\nlvl = 1\n")
+    loader = load(Gates())
+    assert ask(loader, folders.project).decision == "deny"
+    assert finding.id in [each.id for each in loader.manager.findings]
+
+
+def test_a_model_that_cannot_be_had_closes_them_too(load, folders):
+    class Broken(Gates):
+        @hookimpl
+        def agent_hooks_settings(self) -> dict[str, Any]:
+            return {"house": lambda: 1 / 0}
+
+    assert wrong(load(Broken())) == []  # nobody has asked for it
+    folders.write("user", "[house]\n")
+    loader = load(Broken())
+    assert "cannot check the settings [house]: ZeroDivisionError" in wrong(loader)[0][2]
+    assert ask(loader, folders.project).decision == "deny"
+
+
+# -- declarations ------------------------------------------------------------------------------------------------------
+
+
+def test_two_plugins_with_one_table_cannot_be_registered():
+    manager = HookManager(load_plugins=False)
+    manager.register(Plugin(), "one")
+    with pytest.raises(RegistrationError, match=r"'two' has the settings \[house\], and so has the plugin 'one'"):
+        manager.register(Plugin(), "two")
+    assert not manager.has_plugin("two")
+    manager.unregister(name="one")
+    manager.register(Plugin(), "two")
+
+
+@pytest.mark.parametrize("answer", [{"x": 3}, {3: House}, [House]])
+def test_what_is_no_models_by_name_cannot_be_registered(answer):
+    class Odd:
+        @hookimpl
+        def agent_hooks_settings(self) -> Any:
+            return answer
+
+    with pytest.raises(RegistrationError, match="must return models by the name of their table"):
+        HookManager(load_plugins=False).register(Odd(), "odd")
