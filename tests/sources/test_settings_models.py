@@ -14,12 +14,14 @@ from agent_hooks import (
     HookConfigLoader,
     HookContext,
     HookManager,
+    PluginInfo,
     RegistrationError,
     SettingsError,
     ToolCall,
     hookimpl,
     plugin_settings,
 )
+from agent_hooks.model.policy import ManagedSettings
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks.sources.settings_models import read_table
 from agent_hooks.trust.trust_store import TrustStore
@@ -422,3 +424,12 @@ def test_what_is_no_models_by_name_cannot_be_registered(answer):
 
     with pytest.raises(RegistrationError, match="must return models by the name of their table"):
         HookManager(load_plugins=False).register(Odd(), "odd")
+
+
+def test_the_machines_settings_keep_a_plugin_that_calls_its_table_otherwise_than_itself(monkeypatch):
+    points = [(PluginInfo(name="frost", distribution="frost", entry_point="frost"), Plugin)]
+    monkeypatch.setattr("agent_hooks.engine.installed.found_points", lambda: points)
+    for tables, found in (("house", ("managed", "active")), ("other", ("plugin", "disabled"))):
+        manager = HookManager(disabled=["frost"], managed=ManagedSettings(plugins=frozenset({tables})))
+        (info,) = manager.plugins()
+        assert (info.source, info.status) == found

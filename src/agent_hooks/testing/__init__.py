@@ -1,4 +1,6 @@
-"""For plugin authors: check a plugin, build a context, run a single hook, check that a rewrite is idempotent."""
+"""For plugin authors: check a plugin, build a context, run a single hook, check that a rewrite is idempotent and that
+settings of projects only tighten.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +12,7 @@ from agent_hooks.model.state import AgentState
 from agent_hooks.model.tool_call import ToolCall
 
 from .plugin_check import check_plugin
+from .tightening import assert_tightens
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +24,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.fields import ContextFields
     from agent_hooks.model.outcome import HookOutcome
 
-__all__ = ["assert_idempotent", "check_plugin", "make_context", "run_hook", "run_hook_async"]
+__all__ = ["assert_idempotent", "assert_tightens", "check_plugin", "make_context", "run_hook", "run_hook_async"]
 
 
 def make_context(

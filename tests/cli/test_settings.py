@@ -1,0 +1,110 @@
+"""The settings of an installed plugin, from the files to the answer of the command."""
+
+from __future__ import annotations
+
+import jsonschema
+import pytest
+
+from projects import Project
+
+FROZEN = """
+from pydantic import BaseModel
+
+from agent_hooks import plugin_settings
+
+class Frozen(BaseModel):
+    words: list[str] = []
+
+    def tighten(self, project):
+        return Frozen(words=[*dict.fromkeys([*self.words, *project.words])])
+
+@hookimpl
+def agent_hooks_settings():
+    return {"frozen": Frozen}
+
+@hookimpl(match="shell")
+def before_tool_use(ctx, tool_call):
+    for word in plugin_settings(Frozen, ctx).words:
+        if word in tool_call.command:
+            return HookOutcome.deny(f"{word} is frozen")
+"""
+
+
+@pytest.fixture
+def ask(command, tmp_path, payload):
+    """Ask about a command in the project."""
+    command.install(FROZEN, "frost")
+    project = Project(tmp_path)
+
+    def ask(text, tool="Bash", key="command"):
+        event = payload("claude-code", "PreToolUse", cwd=str(project.root), tool_name=tool, tool_input={key: text})
+        return command.answer("claude-code", event, cwd=project.root)
+
+    ask.project = project
+    return ask
+
+
+def test_files_changed_later_count_from_then_on(command, ask):
+    assert not ask("make").denies
+    command.configure("[frozen]\nwords = ['make']\n")
+    assert ask("make").reason.startswith("make is frozen")
+    ask.project.write({"agent-hooks.toml": "[frozen]\nwords = ['ninja']\n"})
+    assert not ask("ninja").denies
+    command.trust(ask.project)
+    assert ask("ninja").reason.startswith("ninja is frozen")
+    assert ask("make").denies
+    command.configure("")
+    assert not ask("make").denies
+
+
+def test_a_mistake_is_told_and_closes_the_gates_of_its_plugin_alone(command, ask):
+    command.install("@hookimpl(match='read')\ndef before_tool_use(): ...\n", "other")
+    command.configure("\n[frozen]\nwrods = ['make']\n")
+    done = ask("ls")
+    assert done.denies
+    assert "agent-hooks.toml:3" in done.said
+    assert not ask("/tmp/x", "Read", "file_path").denies
+    doctor = command("doctor", "--json", str(ask.project.root))
+    (finding,) = doctor.json["findings"]
+    assert (doctor.exit_code, finding["kind"], finding["line"]) == (1, "wrong-settings", 3)
+    assert finding["remedy"] == "Did you mean 'words'?"
+    command.configure("[frozen]\nwords = ['make']\n")
+    assert not ask("ls").denies
+
+
+@pytest.mark.once
+def test_of_two_plugins_with_one_table_the_second_is_broken(command, ask):
+    command.install("@hookimpl\ndef agent_hooks_settings():\n    return {'frozen': dict}\n", "second")
+    (info,) = (each for each in command("plugins", "--json").json["plugins"] if each["status"] == "broken")
+    assert info["name"] == "second"
+    assert "The plugin 'second' has the settings [frozen], and so has the plugin 'frost'" in info["error"]
+    assert ask("ls").denies
+
+
+@pytest.mark.once
+def test_each_value_is_listed_with_its_place(command, ask):
+    command.configure("[frozen]\nwords = [\n  'make',\n]\n")
+    ask.project.write({"agent-hooks.toml": "\n[frozen]\nwords = ['ninja']\n"})
+    command.trust(ask.project)
+    shown = command("plugins", "--settings", "--json", cwd=ask.project.root)
+    own, project = command.config / "agent-hooks.toml", ask.project.root / "agent-hooks.toml"
+    assert shown.json == {
+        "settings": [
+            {"key": "frozen.words", "value": ["ninja"], "origin": f"{project}:3"},
+            {"key": "frozen.words", "value": ["make"], "origin": f"{own}:2"},
+        ],
+        "findings": [],
+    }
+    told = command("plugins", "--settings", cwd=ask.project.root)
+    assert told.stdout.splitlines()[:2] == ["key\tvalue\twhere", f'frozen.words\t["ninja"]\t{project}:3']
+    command.configure("[frozen]\nwrods = 1\n")
+    told = command("plugins", "--settings", cwd=ask.project.root)
+    assert (told.exit_code, "Did you mean 'words'?" in told.stdout) == (1, True)
+
+
+@pytest.mark.once
+def test_the_schema_has_the_models(command, ask):
+    check = jsonschema.Draft202012Validator(command("schema").json)
+    assert check.is_valid({"frozen": {"words": ["x"]}, "of_nobody": {"x": 1}})
+    assert not check.is_valid({"frozen": {"words": "x"}})
+    assert not check.is_valid({"frozen": {"wrods": []}})
