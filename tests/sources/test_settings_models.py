@@ -372,6 +372,16 @@ def test_a_projects_mistake_closes_them_in_the_project_once_it_is_trusted(load, 
     assert ask(loader, folders.account).decision != "deny"
 
 
+def test_wrong_tables_of_several_files_close_the_same_gates(load, folders):
+    folders.write("user", "[house]\nlvl = 1\n[own]\nmst = 1\n")
+    folders.write("managed", "[house]\nlvl = 1\n")
+    folders.write("project", "[house]\nlvl = 1\n")
+    loader = load(Gates())
+    assert len(loader.stand_ins) == 4
+    assert ask(loader, folders.project).decision == "deny"
+    assert ask(loader, folders.project, tool="Read").decision != "deny"
+
+
 def test_the_gates_open_when_the_users_file_is_repaired(load, folders):
     folders.write("user", "[house]\nlvl = 1\n")
     loader = load(Gates())

@@ -243,4 +243,5 @@ def _declared(module: str) -> Iterator[tuple[str, Any]]:
 
 def modules_that_declare(plugins: Iterable[object]) -> tuple[str, ...]:
     """Return the names of the modules among ``plugins`` that have settings, for ``restore_tables``."""
-    return tuple(plugin.__name__ for plugin in plugins if hasattr(plugin, _HOOK) and hasattr(plugin, "__name__"))
+    specs = (getattr(plugin, "__spec__", None) for plugin in plugins if hasattr(plugin, _HOOK))
+    return tuple(spec.name for spec in specs if spec is not None)
