@@ -78,6 +78,12 @@ def test_the_command_says_what_it_wrote_and_what_to_type_next(tmp_path):
     assert not (tmp_path / "another").exists()
 
 
+def test_lines_with_the_longest_name_fit_88_columns(folder):
+    assert make("n" * 40, *PARTS) == 0
+    lines = [line for path, text in texts(folder).items() if path.endswith(".py") for line in text.splitlines()]
+    assert max(map(len, lines)) <= 88
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -13,14 +13,13 @@ hooks = [{ type = "no-frobs", programs = ["tweak"] }]
 """
 
 
-def test_a_file_names_programs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_names_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "config").mkdir()
     (tmp_path / "config" / "agent-hooks.toml").write_text(FILE)
-    (tmp_path / "project").mkdir()
+    project = tmp_path / "project"
+    project.mkdir()
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
-    manager = load(tmp_path / "project", plugins=["no_frobs"])
+    manager = load(project, plugins=["no-frobs"])
     assert not manager.findings
     ctx = make_context("before_tool_use", tool="Bash", args={"command": "tweak it"})
     outcome = manager.hooks().dispatch_sync(ctx)

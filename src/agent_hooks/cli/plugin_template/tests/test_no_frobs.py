@@ -16,4 +16,5 @@ def test_the_hooks_fit_their_events() -> None:
 )
 def test_frob_alone_is_denied(command: str, decision: str) -> None:
     ctx = make_context("before_tool_use", tool="Bash", args={"command": command})
-    assert run_hook(no_frobs.keep_programs_out, ctx).decision == decision
+    outcome = run_hook(no_frobs.keep_programs_out, ctx)
+    assert outcome.decision == decision

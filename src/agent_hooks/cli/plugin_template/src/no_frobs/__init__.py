@@ -32,7 +32,7 @@ def agent_hooks_commands() -> dict[str, object]:
 # with handler
 @hookimpl
 def agent_hooks_handler_types() -> dict[str, object]:
-    """Add ``type = "no-frobs"`` to configuration files."""
+    """Add ``type = "no-frobs"`` to files."""
     return {"no-frobs": make_handler}
 
 

@@ -1,4 +1,4 @@
-"""The handler type ``no-frobs``: the same rule about the programs that a file names."""
+"""The handler type ``no-frobs``: a rule in a file."""
 
 from typing import ClassVar
 
