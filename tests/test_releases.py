@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
@@ -94,3 +95,58 @@ def test_links_in_the_metadata_lead_from_anywhere_to_the_files_of_the_version(ar
     files = [target.removeprefix(f"{ADDRESS}/blob/v{VERSION}/") for target in targets if target.startswith(ADDRESS)]
     assert [target for target in targets if not target.startswith(("https://", "#"))] == []
     assert [name for name in files if not (ROOT / name.partition("#")[0]).exists()] == []
+
+
+@pytest.fixture
+def release(tmp_path):
+    """A repository with one commit that can be released as v1.2.3, and what the script says against a tag."""
+    script = runpy.run_path(str(ROOT / ".ci/release.py"))
+
+    def git(*words):
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "init.defaultBranch=main"]
+        subprocess.run(["git", *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init")
+    plugin = tmp_path / "plugins" / "one"
+    (plugin / "src").mkdir(parents=True)
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "agent-hooks-core"\nversion = "1.2.3"\n')
+    (plugin / "pyproject.toml").write_text(
+        '[project]\nname = "agent-hooks-one"\n[tool.hatch.version]\npath = "src/one.py"\n'
+    )
+    (plugin / "src" / "one.py").write_text('__version__ = "1.2.3"\n')
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## [1.2.3] - 2026-12-01\n")
+    git("add", ".")
+    git("commit", "-m", "one")
+
+    def said(tag="v1.2.3", *, commit=True, tagged="", **files):
+        for name, text in files.items():
+            (tmp_path / name.replace("__", ".")).write_text(text)
+        if tagged:
+            git("tag", tagged)
+        if commit:
+            git("add", ".")
+            git("commit", "--allow-empty", "-m", "two")
+        return "\n".join(script["objections"](tmp_path, tag))
+
+    return said
+
+
+def test_a_commit_that_says_the_version_of_the_tag_everywhere_can_be_released(release):
+    assert release() == ""
+    assert release(commit=False, tagged="v1.2.3") == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"tag": "v1.2.4"}, "agent-hooks-one has the version 1.2.3, and the tag is v1.2.4."),
+        ({"tag": "1.2.3"}, "agent-hooks-core has the version 1.2.3, and the tag is 1.2.3."),
+        ({"CHANGELOG__md": "## [1.2.3]\n"}, "no section `## [1.2.3] - YYYY-MM-DD`"),
+        ({"CHANGELOG__md": "## [1.2.3] - 2026-13-01\n"}, "no section `## [1.2.3] - YYYY-MM-DD`"),
+        ({"README__md": "https://repository.invalid/x"}, "README.md has the placeholder"),
+        ({"README__md": "x", "commit": False}, "The tree is not that of the commit:\n?? README.md"),
+        ({"tagged": "v1.2.3"}, "The tag v1.2.3 is of another commit."),
+    ],
+)
+def test_each_objection_to_a_release_is_named(release, change, says):
+    assert says in release(**change)
