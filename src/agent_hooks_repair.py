@@ -176,7 +176,7 @@ def _event_on_stdin() -> str:
                 break
             data += part
         payload = json.loads(data)
-        names = (payload.get(key) for key in ("hook_event_name", "hookEventName", "hookName"))
+        names = (payload.get(key) for key in ("hook_event_name", "hookEventName", "hookName", "interception_point"))
         return str(next(filter(None, names), ""))
     except (OSError, ValueError, AttributeError, TypeError, RecursionError):
         return ""

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from agent_hooks.model.inference import ModelRequest
+from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.state import Message
 from agent_hooks.wire import HOSTS, Answer
@@ -31,6 +31,8 @@ OUTCOMES: dict[str, HookOutcome] = {
     "new request": HookOutcome.proceed(
         request=ModelRequest(model="small", messages=(Message(role="user", content="less"),))
     ),
+    "new response": HookOutcome.proceed(response=ModelResponse(content="a milder one", finish_reason="stop")),
+    "new output": HookOutcome.proceed(output="a shorter answer"),
 }
 # Outcomes that bring a new subject, by the event that has it.
 ONLY_AT = {
@@ -39,6 +41,8 @@ ONLY_AT = {
     "new prompt": {"user_input"},
     "new result": {"after_tool_use", "after_subagent"},
     "new request": {"before_inference"},
+    "new response": {"after_inference"},
+    "new output": {"before_output"},
 }
 NOTES = ("a plugin is switched off",)
 

@@ -42,6 +42,8 @@ def test_nothing_of_a_payload_is_dropped(host):
         for key, value in payload.items():
             if key in ("duration_ms", "duration") and ctx.tool_execution is not None:
                 value /= 1000
+            if (host, key) == ("agent-hooks-0.1", "tool_result"):  # the rest is told by the event
+                value = value["value"]
             if key in ("tool_input", "tool_output", "result_json") and isinstance(value, str) and value[0] == "{":
                 value = json.loads(value)
             for leaf in leaves(value):

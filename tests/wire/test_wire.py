@@ -9,12 +9,13 @@ import pytest
 
 from agent_hooks.errors import WireError
 from agent_hooks.wire import HOSTS, get_host
+from wire.golden_files import payloads
 
 
 def test_a_host_is_found_by_the_name_its_contexts_carry():
     for name in HOSTS:
         assert get_host(name).name == name
-        assert get_host(name).read({"hook_event_name": "SessionEnd"}).host == name
+        assert get_host(name).read(next(iter(payloads(name).values()))).host == name
 
 
 @pytest.mark.parametrize(("wrong", "near"), [("claude", "claude-code"), ("Codex", "codex"), ("codx", "codex")])

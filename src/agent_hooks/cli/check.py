@@ -17,7 +17,6 @@ from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.loading import load
 from agent_hooks.system.progress import report
 from agent_hooks.wire import get_host
-from agent_hooks.wire.tables import tool_call
 
 from .extensions import explanations
 from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_elsewhere, shortened, shown_path
@@ -122,7 +121,7 @@ def build_context(
     if prompt is not None:
         fields["prompt"] = prompt
     if tool:
-        fields["tool_call"] = tool_call(tool, args, host.kinds)
+        fields["tool_call"] = host.call_of({}, tool, args)
     elif here.matched_by == "tool":
         raise AgentHooksError(f"{here!s} is about a tool call: say which with --tool.")
     elif args and here == HookEvent.ON_HOST_EVENT:

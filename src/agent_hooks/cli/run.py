@@ -216,6 +216,8 @@ def decide(
             wrong = f"the command says --agent {host.name}, and {event} is an event of {owner.title}"
             return owner.failure(event, f"agent-hooks: {wrong}; correct the hook settings."), b""
         ctx = host.read(payload, event)
+        if host.asks_where_it_works:
+            ctx = ctx.replace(cwd=os.getcwd())
         # The folder in which the session began; only Claude Code reports it, and whoever runs its hooks.
         directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
         if "claude-code" in (named_host.name, host.name) and os.path.isabs(directory) and os.path.isdir(directory):

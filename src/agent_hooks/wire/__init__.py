@@ -24,6 +24,7 @@ _MODULES = {
     "vscode": "vscode",
     "cursor": "cursor",
     "opencode": "opencode",
+    "agent-hooks-0.1": "agent_hooks_01",
 }
 
 

@@ -49,6 +49,8 @@ class Host(Reader):
     people_read_stderr = False
     # Whether the question whether a call may run can show new arguments, which then are those that run.
     asks_about_changes = True
+    # Whether it runs the command in the folder of the event, which its payloads do not name.
+    asks_where_it_works = False
     # Whether a forced round begins with a prompt event, whose prompt is the reason of the refusal.
     rounds_have_prompts = False
     # Events that report again a call that another event reports: `install` does not wire them.

@@ -45,7 +45,7 @@ def row(event: str, refuse: str = "", takes: str = "", seconds: float = 600.0) -
 
 
 # Under these, hosts name the event in a payload, if they do.
-EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName")
+EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName", "interception_point")
 # An event of a newer host: exit 2 with a reason is the one refusal that no version misreads.
 UNKNOWN = row("on_host_event", "exit")
 # Where the host may read a refusal as "go on": for ever, if a hook that fails refuses.
