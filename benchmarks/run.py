@@ -15,6 +15,7 @@ import installed
 import processes
 import resident
 import results
+import telemetry
 from measure import fastest, table
 
 import handlers
@@ -30,6 +31,8 @@ def main() -> None:
     with Runner() as runner:
         seconds = fastest(in_process.sides(runner), *((2, 0.0002) if options.quick else (150, 0.002)))
         seconds |= in_process.per_hook(seconds)
+        recorded, not_recorded = telemetry.sides()
+        seconds |= fastest(recorded, *((1, 0.0002) if options.quick else (50, 0.005)))
         # After the rest: what agent-framework-core imports would be in the way of the garbage collector.
         runs, missing = runtime.sides(runner)
         seconds |= fastest(runs, *((1, 0.0002) if options.quick else (50, 0.01)))
@@ -50,10 +53,12 @@ def main() -> None:
         finally:
             stop()
     every_row = (
-        *(*in_process.ROWS, *runtime.ROWS, *installed.ROWS, *results.ROWS),
+        *(*in_process.ROWS, *telemetry.ROWS, *runtime.ROWS, *installed.ROWS, *results.ROWS),
         *(*handlers.ROWS, *processes.ROWS, *resident.ROWS),
     )
-    rows = [row.measured(seconds, missing | not_installed | not_started | not_resident) for row in every_row]
+    rows = [
+        row.measured(seconds, missing | not_recorded | not_installed | not_started | not_resident) for row in every_row
+    ]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))

@@ -17,6 +17,7 @@ RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
 BUDGETS = {
     "event with no listener": 0.2,
     "5 sync hooks returning None, context given": 0.25,
+    "    and an observer of each dispatch": 3.0,
     "context built + 5 sync hooks": 1.0,
     "5 sync hooks for shells that read the command": 1.0,
     "50 hooks with a match, 10 meet": 1.0,
@@ -28,6 +29,8 @@ BUDGETS = {
     "5 sync hooks that change tool_args": 6.0,
     "5 async hooks without timeouts": 1.5,
     "5 async hooks with timeouts": 2.0,
+    "5 silent hooks, recorded": 1.5,
+    "    and one that denies": 1.5,
     "runtime step with one tool call, no hooks": 0.5,
     "runtime step, plugins installed, a tool of no kind": 0.7,
     "    and a shell that runs the tests": 1.0,

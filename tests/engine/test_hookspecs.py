@@ -23,6 +23,7 @@ def test_every_hookspec_is_an_events_or_the_frameworks_own():
         "agent_hooks_capabilities", "agent_hooks_commands", "agent_hooks_explain", "agent_hooks_findings",
         "agent_hooks_settings",
         "agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched",
+        "agent_hooks_run_started", "agent_hooks_tool_started",
     } == OWN_HOOKS  # fmt: skip
 
 

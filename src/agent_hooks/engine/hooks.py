@@ -127,7 +127,7 @@ class Hooks:
         parts = (above, own, self.manager.generation, parent.manager.generation)
         known = self._inherited.get(event)
         if known is None or known[0] != parts:
-            chain = inherited_chain(HookEvent.parse(event), above, own, self.manager, self._watchers)
+            chain = inherited_chain(HookEvent.parse(event), above, own, self.manager, self.watchers)
             known = self._inherited[event] = (parts, chain)
         return known[1]
 
@@ -361,10 +361,10 @@ class Hooks:
         owner.manager.count_tolerated(hook, error)
 
     @property
-    def _watchers(self) -> Watchers:
+    def watchers(self) -> Watchers:
         """The framework's own observers, those of a parent too."""
         own = self.manager.watchers
-        return own if self.parent is None else own.joined(self.parent._watchers)
+        return own if self.parent is None else own.joined(self.parent.watchers)
 
 
 async def _proceed() -> HookOutcome:

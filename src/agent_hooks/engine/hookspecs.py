@@ -290,5 +290,19 @@ def agent_hooks_executed(
 
 
 @hookspec
+def agent_hooks_run_started(ctx: HookContext) -> Any:
+    """A run of the runtime begins; only looks, and may return a context manager that is entered for each part of the
+    run, and whose method `end(state, error)` is called at its end.
+    """
+
+
+@hookspec
+def agent_hooks_tool_started(ctx: HookContext) -> Callable[..., Any] | None:
+    """A tool of the runtime is called; only looks, and may return a function that is called at its end with the result,
+    the error or None, and the seconds that it took.
+    """
+
+
+@hookspec
 def agent_hooks_dispatched(event: HookEvent, ctx: HookContext, outcome: HookOutcome, duration: float) -> None:
     """A dispatch has ended with this outcome; `duration` is in seconds; only looks."""

@@ -33,7 +33,7 @@ def inherited_chain(
     """
     inherited = [_lifted(hook) for hook in _hooks_of(above) if _is_inherited(hook)]
     if above is None or not inherited:
-        return Chain(event, own.hooks, own.policy, watchers) if own is not None and watchers else own
+        return Chain(event, own.hooks, own.policy, watchers) if own is not None and watchers.has_dispatches else own
     known = [_identity(hook) for hook in inherited]
     policy = _tightened(above.policy, manager.policy)
     added = [_as_strict(hook, manager.policy, policy) for hook in _hooks_of(own) if _identity(hook) not in known]

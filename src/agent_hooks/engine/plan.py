@@ -177,7 +177,7 @@ class Chain:
         self.separator = policy.context_separator
         self.needs_call = event.matched_by == "tool" and event.closed is not None
         self.watchers = watchers
-        self.is_watched = bool(watchers)
+        self.is_watched = watchers.has_dispatches
         self.is_heard = bool(watchers.agent_hooks_executed)
         self.is_async = any(hook.is_async for hook in ordered)
         self.wrappers = tuple(h for h in ordered if h.options.wrapper)

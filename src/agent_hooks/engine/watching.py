@@ -12,10 +12,12 @@ if TYPE_CHECKING:
 
     from .plan import Chain
 
-    # A function of a plugin, its call with all arguments of its hookspec in order, and what tolerates its errors.
-    Observer = tuple[Callable[..., Any], Callable[..., Any], Callable[[BaseException], None]]
+    # A function of a plugin; its call with all arguments of its hookspec in order, or the answer to it; and what
+    # tolerates their errors.
+    Observer = tuple[Callable[..., Any], Any, Callable[[BaseException], None]]
 
-WATCHERS = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
+OF_DISPATCHES = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")
+WATCHERS = (*OF_DISPATCHES, "agent_hooks_run_started", "agent_hooks_tool_started")
 
 
 class Watchers:
@@ -26,6 +28,8 @@ class Watchers:
     agent_hooks_dispatch_started: tuple[Observer, ...]
     agent_hooks_executed: tuple[Observer, ...]
     agent_hooks_dispatched: tuple[Observer, ...]
+    agent_hooks_run_started: tuple[Observer, ...]
+    agent_hooks_tool_started: tuple[Observer, ...]
 
     def __init__(self, **observers: Iterable[Observer]) -> None:
         for name in WATCHERS:
@@ -42,8 +46,10 @@ class Watchers:
             found[name] = (*mine, *(each for each in getattr(other, name) if each[0] not in known))
         return Watchers(**found)
 
-    def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in WATCHERS)
+    @property
+    def has_dispatches(self) -> bool:
+        """Whether any of them is told of dispatches."""
+        return any(getattr(self, name) for name in OF_DISPATCHES)
 
 
 NOBODY = Watchers()
@@ -68,6 +74,20 @@ def tell(observers: Iterable[Observer], *given: Any) -> None:
             tolerate(error)
 
 
+def begin(observers: Iterable[Observer], *given: Any) -> tuple[Observer, ...]:
+    """Tell the observers that something starts; return those whose answers want to hear of its end, the last first."""
+    started: tuple[Observer, ...] = ()
+    for function, call, tolerate in observers:
+        try:
+            answer = call(*given)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own
+            tolerate(error)
+        else:
+            if answer is not None:
+                started = ((function, answer, tolerate), *started)
+    return started
+
+
 class Watch:
     """One watched dispatch: entered as it starts, left at its end. ``ctx`` is the context as its hooks left it, and
     ``outcome`` stays None if it is cancelled.
@@ -83,14 +103,8 @@ class Watch:
         self.outcome: HookOutcome | None = None
 
     def __enter__(self) -> Self:
-        for function, call, tolerate in self.chain.watchers.agent_hooks_dispatch_started:
-            try:
-                ending = call(self.chain.event, self.ctx)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own
-                tolerate(error)
-            else:
-                if ending is not None:
-                    self.endings = ((function, ending, tolerate), *self.endings)  # the last to start ends first
+        if observers := self.chain.watchers.agent_hooks_dispatch_started:
+            self.endings = begin(observers, self.chain.event, self.ctx)
         self.since = self.clock()
         return self
 

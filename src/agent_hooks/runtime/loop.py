@@ -34,9 +34,10 @@ from .run_states import (
     with_tools,
 )
 from .tool_calls import ToolCalls
+from .watched_runs import watched
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 
     from agent_hooks.engine.guarded_run import GuardedRun
     from agent_hooks.model.context import HookContext
@@ -99,7 +100,7 @@ class AgentRun:
             self.fields["skill"] = skill
         if parent is not None:
             self.inherit_from(parent)
-        self._states = self._run()
+        self._states = watched(self, self._run())
 
     def inherit_from(self, parent: AgentRun | GuardedRun) -> None:
         """Make the run a subagent: in the session and the project of its parent, under the parent's gates."""
@@ -119,7 +120,7 @@ class AgentRun:
             pass
         return self.state
 
-    async def _run(self) -> AsyncIterator[AgentState]:
+    async def _run(self) -> AsyncGenerator[AgentState]:
         check_asyncio()
         shown, resumption = self.state.step_count, self.resumption
         try:

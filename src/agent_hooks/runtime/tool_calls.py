@@ -14,6 +14,7 @@ from agent_hooks.model.tool_call import ToolCall, ToolExecution
 from .current import Caller, StartedAgents, acting_as
 from .messages import NOT_RUN, has_failed, unfinished
 from .pausing import Paused, Waits
+from .watched_runs import watched_call
 
 if TYPE_CHECKING:
     import asyncio
@@ -52,7 +53,7 @@ class Call(PendingCall):
                     tool = run.agent.tools.get(call.name)
                     if tool is None:
                         raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(run.agent.tools)}.")
-                    result = await tool.call(call.args)
+                    result = await watched_call(run, tool, call)
                 finally:
                     AT_WORK.set(before)
                     await agents.end()

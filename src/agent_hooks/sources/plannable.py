@@ -24,6 +24,8 @@ _AT_RUN_TIME = (
     "agent_hooks_dispatch_started",
     "agent_hooks_dispatched",
     "agent_hooks_executed",
+    "agent_hooks_run_started",
+    "agent_hooks_tool_started",
     "agent_hooks_register",
 )
 # Calls whose result is the same in every process.
