@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from agent_hooks import (
     AgentState,
+    HookConfigLoader,
     HookContext,
     HookEvent,
     HookManager,
@@ -25,11 +28,14 @@ from agent_hooks import (
     RegistrationError,
     ToolCall,
     hookimpl,
+    load,
+    observability,
 )
+from agent_hooks.formats.toml import read_toml
 from agent_hooks.model.outcome import Finding
 from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
-from agent_hooks.observability import LazySpan, Telemetry
+from agent_hooks.observability import LazySpan, Telemetry, configured
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
@@ -560,3 +566,85 @@ REMEDY = "Telemetry needs OpenTelemetry: pip install 'agent-hooks-core[otel]'."
 def test_nothing_is_imported_before_it_is_asked_for(program, expected):
     done = subprocess.run([sys.executable, "-c", f"import sys\n{program}"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == expected
+
+
+# -- by name, and in files ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def user(tmp_path_factory, monkeypatch):
+    """The folder of the user's settings."""
+    folder = tmp_path_factory.mktemp("user")
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(folder))
+    return folder
+
+
+@pytest.fixture
+def global_signals(signals, monkeypatch):
+    """Signals of the providers that an application sets once, for everybody."""
+    monkeypatch.setattr("opentelemetry.trace._TRACER_PROVIDER", signals.tracers)
+    configured.cache_clear()
+    yield signals
+    configured.cache_clear()
+
+
+def test_the_capability_has_a_name(global_signals):
+    builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver("Done."))
+    builder.with_capability("telemetry", spans="all").build().run_sync("go")
+    assert "agent_hooks.dispatch should_continue < invoke_agent agent" in global_signals.tree
+    with pytest.raises(RegistrationError, match="'decided', 'all' or 'none'"):
+        builder.with_capability("telemetry", spans="some").build()
+
+
+def test_the_users_file_asks_for_it(global_signals, user, tmp_path):
+    (user / "agent-hooks.toml").write_text('[telemetry]\nspans = "all"\n')
+    manager = load(tmp_path, plugins=())
+    assert manager.findings == []
+    manager.hooks().dispatch_sync(shell())
+    assert global_signals.tree == [DISPATCH]
+
+
+def test_what_the_application_registers_takes_its_place(global_signals, user, tmp_path):
+    (user / "agent-hooks.toml").write_text('[telemetry]\nspans = "all"\n')
+    manager = load(tmp_path, plugins=[Telemetry(spans="none")])
+    manager.hooks().dispatch_sync(shell())
+    assert global_signals.tree == []
+
+
+def test_a_command_reports_nothing(user, tmp_path):
+    """An exporter's import alone takes longer than all else that `agent-hooks run` does."""
+    (user / "agent-hooks.toml").write_text("[telemetry]\n")
+    manager = HookConfigLoader(tmp_path).load(load_plugins=False)
+    assert manager.watchers.agent_hooks_run_started == ()
+
+
+def test_a_project_and_a_wrong_key_are_findings(user, tmp_path):
+    (user / "agent-hooks.toml").write_text('[telemetry]\nspan = "all"\n')
+    [wrong] = load(tmp_path, plugins=()).findings
+    assert (wrong.path, wrong.line, wrong.blocks) == (str(user / "agent-hooks.toml"), 2, False)
+    assert "telemetry.span is not a key here" in wrong.message
+    [finding] = read_toml(b"[telemetry]\ncontent = true\n", path="agent-hooks.toml", source="project").findings
+    assert (finding.kind, finding.blocks) == ("not-allowed", False)
+
+
+def test_a_file_that_asks_in_vain_is_a_finding(user, tmp_path, monkeypatch):
+    (user / "agent-hooks.toml").write_text("\n[telemetry]\n")
+    monkeypatch.setattr("agent_hooks.sources.telemetry.find_spec", lambda name: None)
+    [finding] = load(tmp_path, plugins=()).findings
+    assert (finding.line, finding.blocks) == (2, False)
+    assert finding.remedy == "pip install 'agent-hooks-core[otel]'."
+
+
+# -- the page ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_lists_every_name():
+    """Of spans, metrics and attributes; and no other of ours."""
+    page = (Path(__file__).parent.parent / "docs" / "telemetry.md").read_text(encoding="utf-8")
+    listed = {
+        name.split(" ")[0] for line in page.splitlines() if line[:2] == "| " for name in re.findall("`(.*?)`", line)
+    }
+    values = [value for name, value in vars(observability).items() if name.isupper() and isinstance(value, str)]
+    names = {value for value in values if value != observability.SCOPE}
+    assert names <= listed
+    assert {name for name in listed if name.startswith(("agent_hooks.", "gen_ai."))} <= names

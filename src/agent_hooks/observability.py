@@ -7,6 +7,7 @@ still in development; our own are below ``agent_hooks``. All of them are in the 
 from __future__ import annotations
 
 import sys
+from functools import cache
 from threading import RLock
 from time import time_ns
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
 
+    from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.outcome import HookOutcome
@@ -98,6 +100,13 @@ class Telemetry:
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
         """Report about the agent that is built."""
         return builder.plugin(self)
+
+    @hookimpl
+    def agent_hooks_register(self, manager: HookManager) -> None:
+        """Take the place of another one, such as that of a file: each dispatch is told once."""
+        for plugin in manager.get_plugins():
+            if isinstance(plugin, Telemetry) and plugin is not self:
+                manager.unregister(plugin)
 
     # -- dispatches ----------------------------------------------------------------------------------------------------
 
@@ -186,6 +195,15 @@ class Telemetry:
             self._tool_duration.record(seconds, {OPERATION: EXECUTE_TOOL, **failed})
 
         return ended
+
+
+@cache
+def configured(by: str, **settings: Any) -> Telemetry:  # noqa: ARG001 - one each, for one manager may get both
+    """Return the one plugin with these settings: an agent and those that it starts must share it, to tell all once.
+
+    ``by``: ``"file"`` or ``"capability"``.
+    """
+    return Telemetry(**settings)
 
 
 class RunSpan:

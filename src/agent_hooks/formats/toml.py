@@ -35,7 +35,9 @@ if TYPE_CHECKING:
 TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # Keys for the user and the machine's owner only.
-_NOT_FOR_PROJECTS = frozenset({"disabled", "required", "config_dir", "ignore", "permits", "plugins", "claude_settings"})
+_NOT_FOR_PROJECTS = frozenset(
+    {"disabled", "required", "config_dir", "ignore", "permits", "plugins", "claude_settings", "telemetry"}
+)
 _TABLES = ("policy", "permits")
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}
 # Keys whose loss might let a denied call pass.

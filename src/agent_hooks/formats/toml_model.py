@@ -65,6 +65,13 @@ class PermitsTable(_Table):
     hosts: list[Text] = Field([], description="Hosts that requests may go to although their address is not public.")
 
 
+class TelemetryTable(_Table):
+    """Reports to OpenTelemetry from applications that load this file."""
+
+    spans: Literal["decided", "all", "none"] = _unset("Of which dispatches there are spans.")
+    content: bool = _unset("Report reasons, and arguments and results of tools, which may hold secrets.")
+
+
 class HandlerTable(BaseModel):
     """One handler: its type, and the keys of that type."""
 
@@ -121,6 +128,7 @@ class HookFile(BaseModel):
     known_tools: list[Text] = Field([], description="Names of tools that matchers may name, besides the hosts' own.")
     policy: PolicyTable = _unset("How the engine behaves.")
     permits: PermitsTable = _unset("What handlers may do beyond the ordinary (not from a project).")
+    telemetry: TelemetryTable = _unset("Report to OpenTelemetry (not from a project).")
     hooks: dict[str, list[MatcherTable]] = Field({}, description="By event: matchers, and the handlers of each.")
 
 

@@ -43,10 +43,10 @@ def check_capability(capability: Any) -> AgentCapability:
 
 
 def offered_capability(name: str, settings: Mapping[str, Any], manager: HookManager) -> AgentCapability:
-    """Create a capability that a plugin offers by its hook ``agent_hooks_capabilities``. Raises ``RunError`` naming
-    those that the plugins offer.
+    """Create ``telemetry``, or a capability that a plugin offers by its hook ``agent_hooks_capabilities``. Raises
+    ``RunError`` naming those there are.
     """
-    offered: dict[str, list[tuple[str, Any]]] = {}
+    offered: dict[str, list[tuple[str, Any]]] = {"telemetry": [("agent_hooks", _telemetry)]}
     for impl in manager.hook.agent_hooks_capabilities.get_hookimpls():
         try:
             found: Any = impl.function()
@@ -64,6 +64,14 @@ def offered_capability(name: str, settings: Mapping[str, Any], manager: HookMana
         return check_capability(make(**settings))
     except TypeError as error:
         raise RunError(f"The capability {name!r} of the plugin {plugin!r} cannot be made: {error}") from error
+
+
+def _telemetry(**settings: Any) -> AgentCapability:
+    try:
+        from agent_hooks.observability import configured
+    except ImportError as error:
+        raise RunError(str(error)) from error
+    return configured("capability", **settings)
 
 
 class UseHook:

@@ -49,6 +49,7 @@ from .precedence import (
     reads_claude,
     stricter,
 )
+from .telemetry import telemetry_problems
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -157,6 +158,7 @@ class HookConfigLoader:
             modules={**modules_in(files), **dict.fromkeys(self.modules, "plugin"), **(modules or {})},
         )
         self._find(plugin_problems(manager), "plugin")
+        self._find(telemetry_problems(files), "user")
         manager.handler_types.update(self.handler_types)
         manager.permits = permits_for("skill", files)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}

@@ -10,6 +10,7 @@ from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
 
 from .loader import HookConfigLoader, plugin_problems
+from .telemetry import register_telemetry
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +28,7 @@ def load(
 ) -> HookManager:
     """Return a manager with the hooks that hold in ``directory`` (default: the current one), as ``agent-hooks run``
     asks them: those of plugins, those of the machine's, the user's and the trusted projects' files, and the gate that
-    keeps agents from changing any of this.
+    keeps agents from changing any of this. Unlike there, it reports to OpenTelemetry if a file says ``[telemetry]``.
 
     ``plugins``: all that are installed (None, the default), or those to load: names of installed ones, names of modules
     of this environment, and objects with hooks; ``()`` for none. ``files``: False leaves the files and the gate out; a
@@ -48,6 +49,7 @@ def load(
     loader = HookConfigLoader(directory) if files is True else files
     if loader:
         manager = loader.load(policy, load_plugins=named, modules=modules)
+        register_telemetry(manager, loader.files)
     else:
         manager = HookManager(load_plugins=named, policy=policy, modules=modules)
         manager.findings += plugin_problems(manager)
