@@ -16,6 +16,9 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from pydantic_ai import Agent
+from pydantic_ai.models.instrumented import InstrumentationSettings, InstrumentedModel
+from pydantic_ai.models.test import TestModel
 
 from agent_hooks import (
     AgentState,
@@ -25,11 +28,13 @@ from agent_hooks import (
     HookManager,
     HookOutcome,
     MemoryStore,
+    PydanticAIDriver,
     RegistrationError,
     ToolCall,
     hookimpl,
     load,
     observability,
+    protect,
 )
 from agent_hooks.formats.toml import read_toml
 from agent_hooks.model.outcome import Finding
@@ -502,6 +507,36 @@ def test_content_leaves_only_where_it_is_asked_for(signals):
     assert signals.spans[DISPATCH].attributes["agent_hooks.reason"] == "Too big."
 
 
+# -- beside others that trace ------------------------------------------------------------------------------------------
+
+
+def test_pydantic_ai_tells_of_the_requests_to_its_models_below_the_run(signals):
+    settings = InstrumentationSettings(tracer_provider=signals.tracers, include_content=False)
+    driver = PydanticAIDriver(InstrumentedModel(TestModel(), settings))
+    AgentBuilder(plugins=()).with_driver(driver).with_capability(Telemetry(**signals.providers)).build().run_sync("go")
+    assert of_the_runtime(signals) == ["chat test < invoke_agent agent", "invoke_agent agent"]
+
+
+def test_below_the_spans_of_a_framework_are_only_dispatches(signals):
+    def look() -> str:
+        return "seen"
+
+    agent = Agent(TestModel(), tools=[look], name="theirs")
+    agent.instrument = InstrumentationSettings(tracer_provider=signals.tracers, include_content=False)
+    manager = HookManager(load_plugins=False)
+    manager.register(Telemetry(**signals.providers))
+    manager.register(Plugin(before_tool_use=hookimpl(lambda: HookOutcome.deny("No."))))
+    protect(agent, manager=manager)
+    asyncio.run(agent.run("go"))
+    assert signals.tree == [
+        "chat test < invoke_agent theirs",
+        f"{DISPATCH} < execute_tool look",
+        "execute_tool look < invoke_agent theirs",
+        "chat test < invoke_agent theirs",
+        "invoke_agent theirs",
+    ]
+
+
 # -- what goes wrong ---------------------------------------------------------------------------------------------------
 
 
@@ -552,7 +587,10 @@ def test_a_wrong_setting_is_an_error():
         Telemetry(spans="some")
 
 
-OFF = "import agent_hooks, agent_hooks.cli.run, agent_hooks.runtime.loop; print('opentelemetry' in sys.modules)"
+OFF = """\
+import agent_hooks.cli.run, agent_hooks.runtime.loop, agent_hooks.sources.loading
+print({"opentelemetry", "agent_hooks.observability"} & {*sys.modules})
+"""
 MISSING = """\
 sys.modules["opentelemetry"] = None
 try: import agent_hooks.observability
@@ -562,7 +600,7 @@ REMEDY = "Telemetry needs OpenTelemetry: pip install 'agent-hooks-core[otel]'."
 
 
 @pytest.mark.once
-@pytest.mark.parametrize(("program", "expected"), [(OFF, "False"), (MISSING, REMEDY)], ids=["off", "missing"])
+@pytest.mark.parametrize(("program", "expected"), [(OFF, "set()"), (MISSING, REMEDY)], ids=["off", "missing"])
 def test_nothing_is_imported_before_it_is_asked_for(program, expected):
     done = subprocess.run([sys.executable, "-c", f"import sys\n{program}"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == expected
