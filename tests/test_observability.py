@@ -507,6 +507,16 @@ def test_content_leaves_only_where_it_is_asked_for(signals):
     assert signals.spans[DISPATCH].attributes["agent_hooks.reason"] == "Too big."
 
 
+def test_content_that_is_no_json_ends_no_span_early(signals):
+    @tool
+    def circle() -> dict[Any, Any]:
+        """Return itself."""
+        return {(1, 2): "a key that JSON does not have"}
+
+    agent(signals, ToolCall("circle", {}), "x", tools=(circle,), content=True).build().run_sync("go")
+    assert "TypeError" in signals.spans["execute_tool circle"].attributes["gen_ai.tool.call.result"]
+
+
 # -- beside others that trace ------------------------------------------------------------------------------------------
 
 
@@ -571,6 +581,22 @@ def test_a_failing_exporter_changes_no_decision(broken, spans, engine):
     assert not trace.get_current_span().get_span_context().is_valid
     state = agent(signals, ToolCall("add", {"a": 1, "b": 1}), "Done.", tools=(add,)).build().run_sync("go")
     assert state.output == "Done."
+
+
+def test_errors_of_observers_of_runs_change_no_run(engine):
+    """Of their calls, and of what they return."""
+
+    def fails(*_given):
+        raise OSError
+
+    observers = [
+        Plugin(agent_hooks_run_started=hookimpl(lambda: 1)),
+        Plugin(agent_hooks_run_started=hookimpl(lambda: Plugin(resume=fails, pause=fails, end=fails))),
+        Plugin(agent_hooks_run_started=hookimpl(fails), agent_hooks_tool_started=hookimpl(fails)),
+        Plugin(agent_hooks_tool_started=hookimpl(lambda: fails)),
+    ]
+    builder = AgentBuilder(plugins=observers).with_driver(ScriptedDriver(ToolCall("add", {"a": 1, "b": 1}), "Done."))
+    assert builder.with_tools(add).build().run_sync("go").output == "Done."
 
 
 def test_a_span_does_not_start_after_its_end(signals):

@@ -189,9 +189,11 @@ class Telemetry:
         def ended(result: Any, error: BaseException | None, seconds: float) -> None:
             context.detach(token)
             failed = {} if error is None else {ERROR: type(error).__name__}
-            if self.content and error is None:
-                span.set_attribute(RESULT, _as_json(result))
-            _end(span, error)
+            try:
+                if self.content and error is None:
+                    span.set_attribute(RESULT, _as_json(result))
+            finally:
+                _end(span, error)
             self._tool_duration.record(seconds, {OPERATION: EXECUTE_TOOL, **failed})
 
         return ended
@@ -213,10 +215,12 @@ class RunSpan:
         self.span = span
         self._token: Any = None
 
-    def __enter__(self) -> None:
+    def resume(self) -> None:
+        """Make the span current."""
         self._token = context.attach(trace.set_span_in_context(self.span))
 
-    def __exit__(self, *_error: object) -> None:
+    def pause(self) -> None:
+        """Make the one above current again."""
         context.detach(self._token)
 
     def end(self, state: AgentState, error: BaseException | None) -> None:
@@ -322,7 +326,10 @@ def _about_tool(ctx: HookContext) -> dict[str, Any]:
 def _as_json(value: Any) -> str:
     from json import dumps
 
-    return dumps(value, default=str)
+    try:
+        return dumps(value, default=str)
+    except Exception as error:  # noqa: BLE001 - a circle, or a key that is no text
+        return f"({type(value).__name__}: {type(error).__name__})"
 
 
 def _end(span: Span, error: BaseException | None) -> None:

@@ -291,8 +291,8 @@ def agent_hooks_executed(
 
 @hookspec
 def agent_hooks_run_started(ctx: HookContext) -> Any:
-    """A run of the runtime begins; only looks, and may return a context manager that is entered for each part of the
-    run, and whose method `end(state, error)` is called at its end.
+    """A run of the runtime begins; only looks, and may return an object whose methods `resume()` and `pause()` are
+    called around each part of the run, and `end(state, error)` at its end.
     """
 
 

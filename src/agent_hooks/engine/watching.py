@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from .plan import Chain
 
-    # A function of a plugin; its call with all arguments of its hookspec in order, or the answer to it; and what
-    # tolerates their errors.
+    # A function of a plugin; its call with all arguments of its hookspec in order, or the answer to it; and a
+    # function that tolerates their errors.
     Observer = tuple[Callable[..., Any], Any, Callable[[BaseException], None]]
 
 OF_DISPATCHES = ("agent_hooks_dispatch_started", "agent_hooks_executed", "agent_hooks_dispatched")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from agent_hooks.engine.watching import NOBODY, Watchers, begin, tell
 from agent_hooks.model.events import HookEvent
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Iterable
+    from collections.abc import AsyncGenerator, Awaitable, Iterable, Iterator
 
     from agent_hooks.engine.watching import Observer
     from agent_hooks.model.state import AgentState
@@ -39,16 +38,13 @@ async def _watched(
     error: BaseException | None = None
     try:
         while True:
-            with ExitStack() as stack:  # between its parts a generator runs in the context of its consumer
-                for _, observed, tolerate in reversed(started):
-                    try:
-                        stack.enter_context(observed)
-                    except Exception as failure:  # noqa: BLE001 - a plugin's own
-                        tolerate(failure)
-                try:
-                    state = await anext(states)
-                except StopAsyncIteration:
-                    return
+            tell(_methods(reversed(started), "resume"))
+            try:
+                state = await anext(states)
+            except StopAsyncIteration:
+                return
+            finally:  # until the next part, the generator's context is that of its consumer
+                tell(_methods(started, "pause"))
             yield state
     except GeneratorExit:
         await states.aclose()
@@ -57,7 +53,12 @@ async def _watched(
         error = raised
         raise
     finally:
-        tell([(observed, observed.end, tolerate) for _, observed, tolerate in started], run.state, error)
+        tell(_methods(started, "end"), run.state, error)
+
+
+def _methods(started: Iterable[Observer], name: str) -> Iterator[Observer]:
+    """Yield a method of each object that the observers returned; calling a missing one is their error."""
+    return ((function, getattr(observed, name, None), tolerate) for function, observed, tolerate in started)
 
 
 def watched_call(run: AgentRun, tool: Tool, call: ToolCall) -> Awaitable[Any]:
