@@ -58,10 +58,10 @@ def test_the_changelog_has_a_section_for_the_version():
 
 
 def test_every_distribution_has_the_same_addresses():
-    (urls,) = {repr(project_of(folder)["project"]["urls"]) for folder in PROJECTS}
-    addresses = re.findall(r"https://[\w./-]+?/agent-hooks", (ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    assert {*addresses} == {ADDRESS}
-    assert ADDRESS in urls
+    (urls,) = {tuple(project_of(folder)["project"]["urls"].values()) for folder in PROJECTS}
+    hooks = [project_of(folder)["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"] for folder in PROJECTS]
+    links = [each["replacement"].removeprefix("](") for hook in hooks for each in hook["substitutions"]]
+    assert [url for url in (*urls, *links) if url != ADDRESS and not url.startswith(f"{ADDRESS}/")] == []
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def release(tmp_path):
 
     def said(tag="v1.2.3", *, commit=True, tagged="", **files):
         for name, text in files.items():
-            (tmp_path / name.replace("__", ".")).write_text(text)
+            (tmp_path / name.replace("__", ".")).write_text(text.replace("PLACEHOLDER", script["PLACEHOLDER"]))
         if tagged:
             git("tag", tagged)
         if commit:
@@ -143,7 +143,7 @@ def test_a_commit_that_says_the_version_of_the_tag_everywhere_can_be_released(re
         ({"tag": "1.2.3"}, "agent-hooks-core has the version 1.2.3, and the tag is 1.2.3."),
         ({"CHANGELOG__md": "## [1.2.3]\n"}, "no section `## [1.2.3] - YYYY-MM-DD`"),
         ({"CHANGELOG__md": "## [1.2.3] - 2026-13-01\n"}, "no section `## [1.2.3] - YYYY-MM-DD`"),
-        ({"README__md": "https://repository.invalid/x"}, "README.md has the placeholder"),
+        ({"README__md": "https://PLACEHOLDER/x"}, "README.md has the placeholder"),
         ({"README__md": "x", "commit": False}, "The tree is not that of the commit:\n?? README.md"),
         ({"tagged": "v1.2.3"}, "The tag v1.2.3 is of another commit."),
     ],
