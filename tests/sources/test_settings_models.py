@@ -294,6 +294,14 @@ def test_all_mistakes_of_all_files_are_told(load, folders):
     assert sorted(each[:2] for each in found) == sorted([(user, 2), (user, 3), (user, 5), (project, 3)])
 
 
+def test_a_table_full_of_mistakes_is_told_in_short(load, folders):
+    folders.write("user", "[house]\n" + "".join(f"key_{number} = 1\n" for number in range(2000)))
+    assert len(wrong(load())) == 100
+    with pytest.raises(SettingsError, match=r"key_9 is not a key here\..* And 1990 more\.$") as caught:
+        plugin_settings(House, at("/"))
+    assert "key_10 " not in str(caught.value)
+
+
 def test_a_project_that_loosens_is_told_key_by_key(load, folders):
     folders.write("user", "[house]\nlevel = 3\n")
     path = folders.write("project", "[house]\nwords = ['x']\nlevel = 1\n")

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 _ONLY_MANAGED = "Remove it: only the machine's agent-hooks.toml may say it."
-LISTED = "Correct or remove the name; `agent-hooks plugins` lists them."
+_LISTED = "Correct or remove the name; `agent-hooks plugins` lists them."
 # The name of the plugin that protects settings, trust store and hooks.
 PROTECTION = "agent_hooks.protection"
 
@@ -352,11 +352,11 @@ class HookConfigLoader:
                     self._tell(file, "disabled", "not-allowed", message, _ONLY_MANAGED)
                 elif is_complete and os.sep not in name and name not in found:
                     message = f"`disabled` names {name!r}, but no installed plugin has this name."
-                    self._tell(file, "disabled", "unknown-plugin", message, did_you_mean(name, found, LISTED))
+                    self._tell(file, "disabled", "unknown-plugin", message, did_you_mean(name, found, _LISTED))
         for name in sorted(disabled_by_variable() - found) if is_complete else ():
             message = f"{DISABLE_VARIABLE} names {name!r}, but no installed plugin has this name."
             self._tell(
-                ReadFile(path="", source="code"), "", "unknown-plugin", message, did_you_mean(name, found, LISTED)
+                ReadFile(path="", source="code"), "", "unknown-plugin", message, did_you_mean(name, found, _LISTED)
             )
 
     def _check_settings(self, files: list[ReadFile], roots: Mapping[str, str], *, is_complete: bool) -> frozenset[str]:

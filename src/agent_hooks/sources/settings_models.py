@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=BaseModel)
 
 _HOOK = "agent_hooks_settings"
+# Nobody reads more: of all the mistakes of one table, and in the message of a refusal.
+_MOST_FINDINGS = 100
+_MOST_TOLD = 10
 # The name of the table of each model that was asked for.
 _names: dict[type, str] = {}
 # By model and files: the tables, and what they come to.
@@ -82,11 +85,12 @@ def _error(table: PluginTable, problems: Sequence[Problem]) -> SettingsError:
 
     start = len(_place_of(table))
     findings = []
-    for each in problems:
+    for each in problems[:_MOST_FINDINGS]:
         path, line = table.place(*each.place[start:])
         facts: dict[str, Any] = {"message": each.message, "remedy": each.remedy, "must_be_repaired": True}
         findings.append(ConfigFinding(kind="wrong-settings", path=path, line=line, **facts))
-    told = " ".join(f"{each.message} {each.remedy}".removesuffix(" Correct it.") for each in problems)
+    told = " ".join(f"{each.message} {each.remedy}".removesuffix(" Correct it.") for each in problems[:_MOST_TOLD])
+    told += f" And {len(problems) - _MOST_TOLD} more." if len(problems) > _MOST_TOLD else ""
     origin = table.origin(*problems[0].place[start:])
     return SettingsError(f"{origin}: the settings [{table.at}] are wrong. {told}", origin, findings)
 
