@@ -6,15 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.installed import (
-    DISABLE_VARIABLE,
-    NOT_INSTALLED,
-    described,
-    disabled_by_variable,
-    failing_gate,
-    is_module,
-    remedy_for,
-)
+from agent_hooks.engine.installed import DISABLE_VARIABLE, disabled_by_variable, failing_gate, is_module
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.origins import origin_of_fault
 from agent_hooks.engine.plan import check_source
@@ -38,6 +30,7 @@ from .files import (
     user_claude_sources,
     user_sources,
 )
+from .plugin_problems import plugin_problems
 from .plugin_settings import hold_project
 from .precedence import (
     deciding,
@@ -435,18 +428,3 @@ def _disabled(files: Iterable[ReadFile]) -> set[str]:
 
 def _ignored(files: Iterable[ReadFile]) -> frozenset[str]:
     return frozenset(name for file in files for name in file.settings.get("ignore", ()))
-
-
-def plugin_problems(manager: HookManager) -> list[ConfigFinding]:
-    """Return the findings about installed plugins that could not be loaded."""
-    found = []
-    for info in manager.plugins():
-        if info.status == "ignored":
-            message = f"The plugin {info.name} was not loaded: {info.error}."
-            found.append(ConfigFinding(kind="not-installed", message=message, remedy=NOT_INSTALLED))
-        elif info.status == "broken":
-            message = f"T{described(info)[1:]} is broken, so what it would decide about is denied"
-            message = f"{message}: {info.error.rstrip('.')}."
-            remedy = remedy_for(info)
-            found.append(ConfigFinding(kind="broken-plugin", message=message, remedy=remedy, must_be_repaired=True))
-    return found

@@ -9,7 +9,8 @@ from agent_hooks.engine.installed import found_points
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
 
-from .loader import HookConfigLoader, plugin_problems
+from .loader import HookConfigLoader
+from .plugin_problems import plugin_problems
 from .telemetry import register_telemetry
 
 if TYPE_CHECKING:
