@@ -2,7 +2,8 @@
 
 The commands of the page run as they stand, with uv in place of pip, venv and the installer of build, which takes a
 quarter of the time, and with a wheel of this core. What the page shows below a command must be its output; a command
-that shows nothing must succeed. At last the plugin's own tests run against its built wheel.
+that shows nothing must succeed. Where the page adds settings, the plugin without any gets the files that the page
+shows. At last the plugin's own tests run against its built wheel.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
@@ -26,9 +31,10 @@ NAME = "no-frobs"
 # The options of each plugin, and its name: the lines of its files are as long as they can be in one.
 VARIANTS = {
     "": NAME,
+    "--with settings": NAME,
     "--with command": NAME,
     "--with handler": NAME,
-    "--with command,handler": "a-plugin-with-the-longest-name-there-is1",
+    "--with settings,command,handler": "a-plugin-with-the-longest-name-there-is1",
 }
 WITH_UV = {
     "../trial/bin/pip install": "uv pip install --python ../trial",
@@ -36,18 +42,42 @@ WITH_UV = {
     "python -m venv": f"uv venv --no-project --python {sys.executable}",
     "python -m build": "python -m build --installer uv",
 }
+# A terminal of the page, or a file with its name above it.
+BLOCK = re.compile(
+    r"^(?:<!-- not run: tox -e template does -->|`(?P<file>[^`\n]+)`)\n(?P<fence>```+)\w+\n(?P<text>.*?)^(?P=fence)$",
+    re.MULTILINE | re.DOTALL,
+)
 AFTERWARDS = ("pip install --force-reinstall --no-deps dist/*.whl", "pytest")
 
 
-def commands_of(page: str) -> list[tuple[int, str, str]]:
-    """Return the commands of the page's steps, each with the line of its block and the output below it."""
-    found = []
-    for block in re.finditer(r"<!-- not run: tox -e template does -->\n```console\n(.*?)```", page, re.DOTALL):
-        line = page.count("\n", 0, block.start(1)) + 1
-        for chunk in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
-            command, _, expected = chunk.partition("\n")
-            found.append((line, command, expected))
-    return [*found, *((0, command, "") for command in AFTERWARDS)]
+class Step(NamedTuple):
+    """Something to do: a ``command`` with the output that the page shows, or a ``file`` with the text to write into it;
+    and the line of its block.
+    """
+
+    line: int
+    command: str
+    file: str
+    text: str
+
+
+def steps_of(page: str, options: str) -> Iterator[Step]:
+    """Yield the steps of the page for one plugin: those about settings if it has them, or none of the parts so far."""
+    has_settings = not options or "settings" in options
+    start = 0
+    for section in re.split("^(?=## )", page, flags=re.MULTILINE):
+        is_of_settings = section.startswith("## Settings\n")
+        for block in BLOCK.finditer(section) if has_settings or not is_of_settings else ():
+            line = page.count("\n", 0, start + block.start("text")) + 1
+            if not block["file"]:
+                for chunk in re.split(r"^\$ ", block["text"], flags=re.MULTILINE)[1:]:
+                    command, _, expected = chunk.partition("\n")
+                    yield Step(line, command, "", expected)
+            elif is_of_settings and not options:
+                yield Step(line, "", block["file"], block["text"])
+        start += len(section)
+    for command in AFTERWARDS:
+        yield Step(0, command, "", "")
 
 
 def problem_of(line: int, expected: str, *, is_as_meant: bool, printed: str) -> str:
@@ -76,10 +106,13 @@ def follow(options: str, name: str, folder: Path, environment: dict[str, str]) -
     ) as shell:
         assert shell.stdin is not None
         assert shell.stdout is not None
-        for line, shown, expected in commands_of(PAGE.read_text(encoding="utf-8")):
+        for line, shown, file, text in steps_of(PAGE.read_text(encoding="utf-8"), options):
+            if file:
+                (folder / name / file).write_text(text, encoding="utf-8")
+                continue
             command = re.sub("|".join(map(re.escape, WITH_UV)), lambda found: WITH_UV[found[0]], shown)
             command = command.replace(f"plugin {NAME}", f"plugin {NAME} {options}").replace(NAME, name)
-            expected = expected.replace(NAME, name).replace(NAME.replace("-", "_"), name.replace("-", "_"))
+            expected = text.replace(NAME, name).replace(NAME.replace("-", "_"), name.replace("-", "_"))
             shell.stdin.write(f'{command} </dev/null\necho "\nEND $?"\n')
             shell.stdin.flush()
             printed = ""

@@ -43,6 +43,7 @@ def test_each_plugin_has_its_files_and_hooks_without_mistakes(folder, monkeypatc
     files = texts(folder / "a-rule")
     modules = {Path(path).stem for path in files if path.startswith("src/") and path.endswith(".py")}
     assert modules == {"__init__", *parts}
+    assert ("tests/conftest.py" in files) == bool({*parts} & {"settings", "handler"})
     assert {".gitignore", "README.md", "pyproject.toml", "src/a_rule/py.typed", "tests/test_a_rule.py"} < {*files}
     assert not [path for path, text in files.items() if "no-frobs" in text or "no_frobs" in text or "end -->" in text]
     for path, text in files.items():
@@ -54,6 +55,7 @@ def test_each_plugin_has_its_files_and_hooks_without_mistakes(folder, monkeypatc
         check_plugin(plugin)
         assert ("agent_hooks_commands" in vars(plugin)) == ("command" in parts)
         assert ("agent_hooks_handler_types" in vars(plugin)) == ("handler" in parts)
+        assert ("agent_hooks_settings" in vars(plugin)) == ("settings" in parts)
     finally:
         for module in [name for name in sys.modules if name.partition(".")[0] == "a_rule"]:
             del sys.modules[module]
@@ -61,7 +63,7 @@ def test_each_plugin_has_its_files_and_hooks_without_mistakes(folder, monkeypatc
 
 def test_the_command_says_what_it_wrote_and_what_to_type_next(tmp_path):
     command = Command(tmp_path)
-    made = command("new", "plugin", "a_rule", "--with", "command,handler")
+    made = command("new", "plugin", "a_rule", "--with", "settings,command,handler")
     lines = made.stdout.splitlines()
     written = [line.strip() for line in lines[1 : lines.index("It has one rule: agents do not run frob. Type next:")]]
     assert (made.exit_code, {*written}) == (0, {f"a_rule/{path}" for path in texts(tmp_path / "a_rule")})
@@ -73,7 +75,7 @@ def test_the_command_says_what_it_wrote_and_what_to_type_next(tmp_path):
     wrong = command("new", "plugin", "another", "--with", "comand")
     assert (wrong.exit_code, wrong.stderr.splitlines()[-1]) == (
         2,
-        "Error: --with knows no 'comand': it takes command, handler.",
+        "Error: --with knows no 'comand': it takes settings, command, handler.",
     )
     assert not (tmp_path / "another").exists()
 
@@ -88,8 +90,8 @@ def test_lines_with_the_longest_name_fit_88_columns(folder):
     "name",
     [
         *("", "No-Frobs", "no--frobs", "no-frobs-", "1st", "a.b", "../a", "a/b", "a b", "ä", "a\n", "a" * 41),
-        # A word of Python, modules of its library, of ours and of what these need, a command of ours.
-        *("class", "json", "agent-hooks", "agent_hooks_core", "pydantic-core", "check"),
+        # A word of Python, modules of its library, of ours and of what these need, a command and a key of ours.
+        *("class", "json", "agent-hooks", "agent_hooks_core", "pydantic-core", "check", "telemetry"),
     ],
 )
 def test_a_name_that_is_none_or_is_taken_is_refused_in_one_sentence(folder, capsys, name):
@@ -121,6 +123,17 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(folder, capsys, mon
 
 def test_the_page_shows_the_files_as_they_are_written(folder):
     blocks = read_blocks(PAGE.name, PAGE.read_text(encoding="utf-8"))
-    shown = {block.file: block.code for block in blocks if block.file}
-    assert make("no-frobs") == 0
-    assert shown | {"src/no_frobs/py.typed": ""} == texts(folder / "no-frobs")
+    shown = [(block.file, block.code) for block in blocks if block.file]
+    written = []
+    for number, parts in enumerate([(), ("settings",), tuple(PARTS)]):
+        assert make("no-frobs", *parts) == 0
+        written.append(texts(folder / "no-frobs"))
+        (folder / "no-frobs").rename(folder / str(number))
+    plain, with_settings, full = written
+    first = dict(reversed(shown))
+    assert {path: first.get(path, "") for path in plain} == plain
+    expected = ({plain.get(path), with_settings.get(path, full[path])} for path, _ in shown)
+    assert [path for (path, text), right in zip(shown, expected, strict=True) if text not in right] == []
+    assert {path for path, _ in shown} | {"src/no_frobs/py.typed"} == {*full}
+    parts = [block.code for block in blocks if not block.file and block.language != "console"]
+    assert [part for part in parts if not any(part in text for text in full.values())] == []

@@ -200,11 +200,16 @@ def new_group() -> None:
 
 @new_group.command("plugin")
 @click.argument("name")
-@click.option("--with", "parts", multiple=True, metavar="PART,...", help="What it has beside a hook: command, handler.")
+@click.option(
+    "--with", "parts", multiple=True, metavar="PART,...", help="What it has beside a hook: settings, command, handler."
+)
 def new_plugin_command(*, name: str, parts: tuple[str, ...]) -> None:
-    """Write a plugin with one rule, its tests and its metadata into the new folder NAME, and say what to type next.
+    """Write a plugin into the new folder NAME.
 
-    --with command adds a command of agent-hooks, --with handler a type of handlers for configuration files.
+    It has one rule, its tests and its metadata, and can be built as it is.
+
+    --with settings adds a table of settings, command a command of agent-hooks, handler a type of handlers for
+    configuration files.
     """
     from .new import PARTS, make_plugin
 

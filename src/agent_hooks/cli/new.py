@@ -8,8 +8,10 @@ import shutil
 import sys
 from importlib.util import find_spec
 from keyword import iskeyword
+from textwrap import fill
 
 from agent_hooks.engine.installed import found_points
+from agent_hooks.formats.toml import KEYS
 from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
@@ -28,12 +30,13 @@ _FILES = (
 )
 # The files of each part that is left to choose.
 PARTS = {
+    "settings": ("src/no_frobs/settings.py", "tests/conftest.py", "tests/test_settings.py"),
     "command": ("src/no_frobs/command.py", "tests/test_command.py"),
-    "handler": ("src/no_frobs/handler.py", "tests/test_handler.py"),
+    "handler": ("src/no_frobs/handler.py", "tests/conftest.py", "tests/test_handler.py"),
 }
 # Lines of a file that only plugins with a part have, or only those without it.
 _SECTION = re.compile(
-    r"^(?:#|<!--) (with|without) (\w+)(?: -->)?\n(.*?)^(?:#|<!--) end(?: -->)?\n", re.MULTILINE | re.DOTALL
+    r"^ *(?:#|<!--) (with|without) (\w+)(?: -->)?\n(.*?)^ *(?:#|<!--) end(?: -->)?\n", re.MULTILINE | re.DOTALL
 )
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 _LONGEST_NAME = 40  # lines with it stay within 88 columns
@@ -88,6 +91,8 @@ def _problem_of(name: str, commands: Collection[str]) -> str:
         taken = f"the module {module}, which is installed"
     elif name in commands:
         taken = f"the command agent-hooks {name}"
+    elif name in KEYS:  # where the table of its settings would be
+        taken = f"the key {name} of agent-hooks.toml"
     elif any(info.name == name for info, _ in found_points()):
         taken = f"the plugin {name}, which is installed"
     else:
@@ -104,7 +109,7 @@ def _contents(name: str, parts: Collection[str]) -> Iterator[tuple[str, str]]:
     def named(text: str) -> str:
         return re.sub("no[-_]frobs", lambda found: name if "-" in found[0] else name.replace("-", "_"), text)
 
-    for path in sorted([*_FILES, *(path for part in parts for path in PARTS[part])]):
+    for path in sorted({*_FILES, *(path for part in parts for path in PARTS[part])}):
         with open(os.path.join(_TEMPLATE, path), encoding="utf-8") as file:
             text = _SECTION.sub(section, file.read())
         # A section that is left out at the end of a file leaves blank lines behind.
@@ -112,5 +117,8 @@ def _contents(name: str, parts: Collection[str]) -> Iterator[tuple[str, str]]:
 
 
 def _refuse(problem: str) -> int:
-    print(visible(f"agent-hooks: {problem}"), file=sys.stderr)
+    text = visible(f"agent-hooks: {problem}")
+    if sys.stderr.isatty():
+        text = fill(text, shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
+    print(text, file=sys.stderr)
     return 1

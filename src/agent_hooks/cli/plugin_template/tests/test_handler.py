@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from agent_hooks import load
 from agent_hooks.testing import make_context
 
@@ -13,13 +12,9 @@ hooks = [{ type = "no-frobs", programs = ["tweak"] }]
 """
 
 
-def test_a_file_names_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "config").mkdir()
-    (tmp_path / "config" / "agent-hooks.toml").write_text(FILE)
-    project = tmp_path / "project"
-    project.mkdir()
-    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
-    manager = load(project, plugins=["no-frobs"])
+def test_a_file_names_programs(config: Path, tmp_path: Path) -> None:
+    (config / "agent-hooks.toml").write_text(FILE)
+    manager = load(tmp_path, plugins=["no-frobs"])
     assert not manager.findings
     ctx = make_context("before_tool_use", tool="Bash", args={"command": "tweak it"})
     outcome = manager.hooks().dispatch_sync(ctx)

@@ -1,10 +1,23 @@
 """The rule, without an agent."""
 
+# with settings
+from pathlib import Path
+
+# end
 import pytest
 from agent_hooks.testing import check_plugin, make_context, run_hook
 
 import no_frobs
 
+# with settings
+
+@pytest.fixture(autouse=True)
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return an empty folder in place of the one with the user's files."""
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path))
+    return tmp_path
+
+# end
 
 def test_the_hooks_fit_their_events() -> None:
     check_plugin(no_frobs)

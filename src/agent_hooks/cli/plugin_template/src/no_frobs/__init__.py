@@ -1,6 +1,11 @@
 """Hooks for AI agents: agents run no frob."""
 
+# without settings
 from agent_hooks import HookOutcome, ToolCall, hookimpl
+# end
+# with settings
+from agent_hooks import HookContext, HookOutcome, ToolCall, hookimpl, plugin_settings
+# end
 
 PROGRAMS = frozenset({"frob"})
 
@@ -14,9 +19,27 @@ def deny_programs(call: ToolCall, programs: frozenset[str]) -> HookOutcome | Non
 
 
 @hookimpl.before_tool_use(match="shell", mode="gate")
+# without settings
 def keep_programs_out(tool_call: ToolCall) -> HookOutcome | None:
     """Ask about each command, whatever the agent calls its shell."""
     return deny_programs(tool_call, PROGRAMS)
+# end
+# with settings
+def keep_programs_out(tool_call: ToolCall, ctx: HookContext) -> HookOutcome | None:
+    """Ask about each command, whatever the agent calls its shell."""
+    from .settings import Settings
+
+    settings = plugin_settings(Settings, ctx)
+    return deny_programs(tool_call, PROGRAMS | settings.programs)
+
+
+@hookimpl
+def agent_hooks_settings() -> dict[str, object]:
+    """Add the table ``[no-frobs]`` to files."""
+    from .settings import Settings
+
+    return {"no-frobs": Settings}
+# end
 
 
 # with command

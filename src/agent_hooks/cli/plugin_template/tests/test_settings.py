@@ -1,0 +1,23 @@
+"""The settings, from the user's file."""
+
+from pathlib import Path
+
+from agent_hooks import plugin_settings
+from agent_hooks.testing import assert_tightens, make_context
+
+from no_frobs.settings import Settings
+
+FILE = """
+[no-frobs]
+programs = ["tweak"]
+"""
+
+
+def test_a_project_can_only_tighten() -> None:
+    assert_tightens(Settings)
+
+
+def test_the_user_names_programs(config: Path) -> None:
+    (config / "agent-hooks.toml").write_text(FILE)
+    settings = plugin_settings(Settings, make_context("before_tool_use"))
+    assert settings.programs == {"tweak"}
