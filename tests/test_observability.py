@@ -615,7 +615,7 @@ def test_a_wrong_setting_is_an_error():
 
 OFF = """\
 import agent_hooks.cli.run, agent_hooks.runtime.loop, agent_hooks.sources.loading
-print({"opentelemetry", "agent_hooks.observability"} & {*sys.modules})
+print({"opentelemetry", "agent_hooks.observability", "agent_hooks.sources.telemetry"} & {*sys.modules})
 """
 MISSING = """\
 sys.modules["opentelemetry"] = None

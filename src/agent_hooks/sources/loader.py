@@ -42,7 +42,6 @@ from .precedence import (
     reads_claude,
     stricter,
 )
-from .telemetry import telemetry_problems
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
@@ -151,7 +150,10 @@ class HookConfigLoader:
             modules={**modules_in(files), **dict.fromkeys(self.modules, "plugin"), **(modules or {})},
         )
         self._find(plugin_problems(manager), "plugin")
-        self._find(telemetry_problems(files), "user")
+        if any("telemetry" in file.settings for file in files):
+            from .telemetry import telemetry_problems
+
+            self._find(telemetry_problems(files), "user")
         manager.handler_types.update(self.handler_types)
         manager.permits = permits_for("skill", files)
         roots = {file.path: source.project.root for source in self.projects for file in source.load()}

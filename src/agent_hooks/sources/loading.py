@@ -11,7 +11,6 @@ from agent_hooks.errors import RegistrationError
 
 from .loader import HookConfigLoader
 from .plugin_problems import plugin_problems
-from .telemetry import register_telemetry
 
 if TYPE_CHECKING:
     import os
@@ -50,7 +49,10 @@ def load(
     loader = HookConfigLoader(directory) if files is True else files
     if loader:
         manager = loader.load(policy, load_plugins=named, modules=modules)
-        register_telemetry(manager, loader.files)
+        if any("telemetry" in file.settings for file in loader.files):
+            from .telemetry import register_telemetry
+
+            register_telemetry(manager, loader.files)
     else:
         manager = HookManager(load_plugins=named, policy=policy, modules=modules)
         manager.findings += plugin_problems(manager)
