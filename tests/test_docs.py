@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -109,6 +110,29 @@ def test_the_readme_names_the_keys_that_the_examples_look_for():
 def test_ci_runs_the_readmes_test_command():
     assert TEST_COMMAND in README.read_text(encoding="utf-8")
     assert TEST_COMMAND in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+@pytest.mark.once
+def test_the_index_leads_to_every_page():
+    """The site has its navigation from there."""
+    docs = ROOT / "docs"
+    links = re.findall(r"\]\(([^)#]+)\)", (docs / "index.md").read_text("utf-8"))
+    assert {(docs / link).resolve() for link in links} >= {*EVERY_PAGE} - {docs / "index.md"}
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("module", ["agent_hooks", "agent_hooks.testing"])
+def test_the_api_reference_has_every_public_name(module):
+    public = {name for name in import_module(module).__all__ if name != "__version__"}
+    pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.rst"))
+    here, found = "", []
+    for directive, name in re.findall(r"^\.\. (currentmodule|auto\w+):: (\S+)", pages, re.MULTILINE):
+        if directive == "currentmodule":
+            here = name
+        else:
+            home, _, name = (name if "." in name else f"{here}.{name}").rpartition(".")
+            found += [name] if home == module else []
+    assert sorted(found) == sorted(public)
 
 
 # -- the harness itself ------------------------------------------------------------------------------------------------

@@ -163,7 +163,7 @@ class HookContext(Value):
 
     @property
     def user_input(self) -> Any:
-        """The prompt, under the name it has in the seeds."""
+        """Another name of ``prompt``."""
         return self.prompt
 
     @property

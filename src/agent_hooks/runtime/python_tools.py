@@ -167,11 +167,16 @@ class Tool(Generic[P, R]):
 
 if TYPE_CHECKING:
 
-    class _Decorator(Protocol):
-        def __call__(self, function: Callable[P, R], /) -> Tool[P, R]: ...
+    class ToolDecorator(Protocol):
+        """A decorator that makes a tool of a function."""
+
+        def __call__(self, function: Callable[P, R], /) -> Tool[P, R]:
+            """Return the tool."""
 
 
-class _Options(TypedDict, total=False):
+class ToolOptions(TypedDict, total=False):
+    """The options of ``tool``; see ``Tool``."""
+
     name: str | None
     kind: str | None
     description: str | None
@@ -180,9 +185,9 @@ class _Options(TypedDict, total=False):
 
 
 @overload
-def tool(function: Callable[P, R], /, **options: Unpack[_Options]) -> Tool[P, R]: ...
+def tool(function: Callable[P, R], /, **options: Unpack[ToolOptions]) -> Tool[P, R]: ...
 @overload
-def tool(**options: Unpack[_Options]) -> _Decorator: ...
+def tool(**options: Unpack[ToolOptions]) -> ToolDecorator: ...
 def tool(function: Callable[..., Any] | None = None, /, **options: Any) -> Any:
     """Turn a function into a tool: ``@tool``, ``@tool(kind="shell")`` or ``tool(function, name=...)``.
 
