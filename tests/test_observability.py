@@ -60,7 +60,10 @@ class Signals:
         self.tracers = TracerProvider()
         for processor in (*processors, SimpleSpanProcessor(self.exporter)):
             self.tracers.add_span_processor(processor)
-        self.providers = {"tracer_provider": self.tracers, "meter_provider": MeterProvider([self.reader])}
+        self.providers: dict[str, Any] = {
+            "tracer_provider": self.tracers,
+            "meter_provider": MeterProvider([self.reader]),
+        }
         self.tracer = self.tracers.get_tracer("an application")
 
     @property
@@ -79,7 +82,7 @@ class Signals:
         data = self.reader.get_metrics_data()
         scopes = [scope for resource in data.resource_metrics for scope in resource.scope_metrics] if data else []
         return {
-            metric.name: [dict(point.attributes) for point in metric.data.data_points]
+            metric.name: [dict(point.attributes or {}) for point in metric.data.data_points]
             for scope in scopes
             for metric in scope.metrics
         }
@@ -319,13 +322,16 @@ def test_no_field_of_a_context_leaves(event, signals):
         text = canary("answer")
         kind = next(turns)
         if kind == 1:
-            return HookOutcome.update(context=text, metadata={text: text}, messages=(Message("user", text),))
+            return HookOutcome.update(
+                context=text, metadata={text: text}, messages=(Message(role="user", content=text),)
+            )
         if kind == 2:
             raise ValueError(text)
         if kind == 3 and event.decisions:
             return HookOutcome(decision=next(iter(sorted(event.decisions))), reason=text, data={text: text})
         if kind == 4 and event.subject:
-            return HookOutcome.update(**{event.subject: {"command": text} if event.subject == "tool_args" else text})
+            changed: Any = {"command": text} if event.subject == "tool_args" else text
+            return HookOutcome.update(**{event.subject: changed})
         return None
 
     manager.register(Plugin(**{str(event): hook}))
@@ -341,7 +347,7 @@ def test_no_field_of_a_context_leaves(event, signals):
 
 def test_ids_and_names_are_on_spans_but_never_in_metrics(told, signals):
     told.says("no", HookOutcome.deny("No."))
-    ids = {name: canary(name) for name in ALLOWED}
+    ids: dict[str, Any] = {name: canary(name) for name in ALLOWED}
     told.dispatch(make_context("before_tool_use", tool_call=ToolCall("canary-tool", {}, id="canary-id"), **ids))
     assert {value for value in signals.spans[DISPATCH].attributes.values() if "canary" in str(value)} == {
         *ids.values(), "canary-tool", "canary-id",
@@ -426,8 +432,8 @@ def test_parallel_tools_have_the_run_as_parent(signals):
 
 def test_a_subagents_run_is_below_the_tool_that_starts_it_and_told_once(signals):
     telemetry = Telemetry(**signals.providers)
-    child = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("add", {"a": 1, "b": 1}), "two"))
-    child = child.with_tools(add).with_capability(telemetry).with_name("child").build()
+    counting = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("add", {"a": 1, "b": 1}), "two"))
+    child = counting.with_tools(add).with_capability(telemetry).with_name("child").build()
     silent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("fine")).with_name("silent").build()
 
     @tool
@@ -435,8 +441,8 @@ def test_a_subagents_run_is_below_the_tool_that_starts_it_and_told_once(signals)
         """Start others."""
         return f"{(await run_subagent(child, 'count')).output} {(await run_subagent(silent, 'count')).output}"
 
-    parent = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("spawn", {}), "Done."))
-    parent = parent.with_tools(spawn).with_capability(telemetry).with_name("parent").build()
+    starting = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("spawn", {}), "Done."))
+    parent = starting.with_tools(spawn).with_capability(telemetry).with_name("parent").build()
     assert parent.run_sync("go").output == "Done."
     assert of_the_runtime(signals) == [
         "execute_tool add < invoke_agent child",
@@ -687,7 +693,9 @@ def test_a_project_and_a_wrong_key_are_findings(user, tmp_path):
     [wrong] = load(tmp_path, plugins=()).findings
     assert (wrong.path, wrong.line, wrong.blocks) == (str(user / "agent-hooks.toml"), 2, False)
     assert "telemetry.span is not a key here" in wrong.message
-    [finding] = read_toml(b"[telemetry]\ncontent = true\n", path="agent-hooks.toml", source="project").findings
+    read = read_toml(b"[telemetry]\ncontent = true\n", path="agent-hooks.toml", source="project")
+    assert read is not None
+    [finding] = read.findings
     assert (finding.kind, finding.blocks) == ("not-allowed", False)
 
 

@@ -135,5 +135,5 @@ def test_the_page_shows_the_files_as_they_are_written(folder):
     expected = ({plain.get(path), with_settings.get(path, full[path])} for path, _ in shown)
     assert [path for (path, text), right in zip(shown, expected, strict=True) if text not in right] == []
     assert {path for path, _ in shown} | {"src/no_frobs/py.typed"} == {*full}
-    parts = [block.code for block in blocks if not block.file and block.language != "console"]
-    assert [part for part in parts if not any(part in text for text in full.values())] == []
+    excerpts = [block.code for block in blocks if not block.file and block.language != "console"]
+    assert [each for each in excerpts if not any(each in text for text in full.values())] == []

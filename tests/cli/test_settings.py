@@ -31,40 +31,43 @@ def before_tool_use(ctx, tool_call):
 
 
 @pytest.fixture
-def ask(command, tmp_path, payload):
+def project(tmp_path):
+    return Project(tmp_path)
+
+
+@pytest.fixture
+def ask(command, project, payload):
     """Ask about a command in the project."""
     command.install(FROZEN, "frost")
-    project = Project(tmp_path)
 
     def ask(text, tool="Bash", key="command"):
         event = payload("claude-code", "PreToolUse", cwd=str(project.root), tool_name=tool, tool_input={key: text})
         return command.answer("claude-code", event, cwd=project.root)
 
-    ask.project = project
     return ask
 
 
-def test_files_changed_later_count_from_then_on(command, ask):
+def test_files_changed_later_count_from_then_on(command, ask, project):
     assert not ask("make").denies
     command.configure("[frozen]\nwords = ['make']\n")
     assert ask("make").reason.startswith("make is frozen")
-    ask.project.write({"agent-hooks.toml": "[frozen]\nwords = ['ninja']\n"})
+    project.write({"agent-hooks.toml": "[frozen]\nwords = ['ninja']\n"})
     assert not ask("ninja").denies
-    command.trust(ask.project)
+    command.trust(project)
     assert ask("ninja").reason.startswith("ninja is frozen")
     assert ask("make").denies
     command.configure("")
     assert not ask("make").denies
 
 
-def test_a_mistake_is_told_and_closes_the_gates_of_its_plugin_alone(command, ask):
+def test_a_mistake_is_told_and_closes_the_gates_of_its_plugin_alone(command, ask, project):
     command.install("@hookimpl(match='read')\ndef before_tool_use(): ...\n", "other")
     command.configure("\n[frozen]\nwrods = ['make']\n")
     done = ask("ls")
     assert done.denies
     assert "agent-hooks.toml:3" in done.said
     assert not ask("/tmp/x", "Read", "file_path").denies
-    doctor = command("doctor", "--json", str(ask.project.root))
+    doctor = command("doctor", "--json", str(project.root))
     (finding,) = doctor.json["findings"]
     assert (doctor.exit_code, finding["kind"], finding["line"]) == (1, "wrong-settings", 3)
     assert finding["remedy"] == "Did you mean 'words'?"
@@ -82,23 +85,23 @@ def test_of_two_plugins_with_one_table_the_second_is_broken(command, ask):
 
 
 @pytest.mark.once
-def test_each_value_is_listed_with_its_place(command, ask):
+def test_each_value_is_listed_with_its_place(command, ask, project):
     command.configure("[frozen]\nwords = [\n  'make',\n]\n")
-    ask.project.write({"agent-hooks.toml": "\n[frozen]\nwords = ['ninja']\n"})
-    command.trust(ask.project)
-    shown = command("plugins", "--settings", "--json", cwd=ask.project.root)
-    own, project = command.config / "agent-hooks.toml", ask.project.root / "agent-hooks.toml"
+    project.write({"agent-hooks.toml": "\n[frozen]\nwords = ['ninja']\n"})
+    command.trust(project)
+    shown = command("plugins", "--settings", "--json", cwd=project.root)
+    own, theirs = command.config / "agent-hooks.toml", project.root / "agent-hooks.toml"
     assert shown.json == {
         "settings": [
-            {"key": "frozen.words", "value": ["ninja"], "origin": f"{project}:3"},
+            {"key": "frozen.words", "value": ["ninja"], "origin": f"{theirs}:3"},
             {"key": "frozen.words", "value": ["make"], "origin": f"{own}:2"},
         ],
         "findings": [],
     }
-    told = command("plugins", "--settings", cwd=ask.project.root)
-    assert told.stdout.splitlines()[:2] == ["key\tvalue\twhere", f'frozen.words\t["ninja"]\t{project}:3']
+    told = command("plugins", "--settings", cwd=project.root)
+    assert told.stdout.splitlines()[:2] == ["key\tvalue\twhere", f'frozen.words\t["ninja"]\t{theirs}:3']
     command.configure("[frozen]\nwrods = 1\n")
-    told = command("plugins", "--settings", cwd=ask.project.root)
+    told = command("plugins", "--settings", cwd=project.root)
     assert (told.exit_code, "Did you mean 'words'?" in told.stdout) == (1, True)
 
 

@@ -56,7 +56,7 @@ def test_a_dispatch_that_is_cut_off_ends_without_an_outcome(engine, watcher, rai
 
     async def run():
         task = asyncio.current_task()
-        if raised is asyncio.CancelledError:
+        if task is not None and raised is asyncio.CancelledError:
             asyncio.get_running_loop().call_soon(task.cancel)
         await engine.hooks.dispatch(shell("ls"))
 

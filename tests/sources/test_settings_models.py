@@ -39,7 +39,7 @@ class House(BaseModel):
     words: tuple[str, ...] = ()
     level: int = 0
     limits: dict[str, Limits] = {}
-    first: Limits | None = Field(None, alias="the-first")
+    first: Limits | None = Field(default=None, alias="the-first")
 
     def tighten(self, project: House) -> House:
         if project.level < self.level and "level" in project.model_fields_set:
