@@ -20,7 +20,8 @@ from agent_hooks.system.visible import visible
 from projects import HOOKCONF, settings
 
 UNTRUSTED = "\x1b[2J\x1b]0;owned\x07\r\x9b31m\u202e\u200b[bold red]x[/]"
-LISTINGS = ("plugins", "events", "check before_tool_use --tool Bash --arg command=x", "doctor", "trust --show")
+CHECK = "check before_tool_use --tool Bash --arg command=x"
+LISTINGS = ("plugins", "plugins --settings", "events", CHECK, "doctor", "trust --show")
 # Each listing, with a line after it.
 LOOP = f"""
 for words in {LISTINGS}:
@@ -34,6 +35,16 @@ HOUSE = """
     @hookimpl(specname="before_tool_use", match="shell", priority=200)
     def a_long_name_for_the_narrow(tool_call):
         return HookOutcome.deny("It is " + "never " * 30 + "right.")
+
+    def settings():
+        from pydantic import BaseModel
+        class House(BaseModel):
+            folders_that_nobody_writes: list[str]
+        return House
+
+    @hookimpl
+    def agent_hooks_settings():
+        return {"house": settings}
 """
 anything = st.text(alphabet=st.characters(codec=None, categories=None))
 
@@ -70,6 +81,7 @@ def test_plugins_escapes_what_a_broken_plugin_says(command):
 def listed(command, project):
     """Return a function that returns the text of each listing, in a terminal of so many columns or in a pipe."""
     command.install(HOUSE)
+    command.configure(f"[house]\nfolders_that_nobody_writes = {['src', 'docs', 'tests', 'examples', 'plugins'] * 3}")
     project.write({".claude/settings.json": settings("Stop", "sh x.sh " + "word " * 30), "hookconf.py": HOOKCONF})
     program = command.script.read_text().replace("__file__", repr(str(command.script)))
     words = [sys.executable, "-c", program.replace("sys.exit(main())", LOOP)]
@@ -96,7 +108,8 @@ def listed(command, project):
 @pytest.mark.once
 def test_listings_break_no_word_in_a_terminal_and_no_record_in_a_pipe(listed, command, project):
     def words(text):
-        for long, short in {f"{command.site}/": "site-packages/", f"{project.root}/": "", ":": ""}.items():
+        short_of = {f"{command.site}/": "site-packages/", f"{project.root}/": "", f"{command.home}/": "~/", ":": ""}
+        for long, short in short_of.items():
             text = text.replace(long, short)
         return Counter(text.split())
 
