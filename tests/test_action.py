@@ -47,6 +47,16 @@ def test_no_input_is_part_of_a_script(step):
     assert "${{" not in STEPS[step]["run"]
 
 
+def test_installing_runs_no_module_of_the_checkout(run, tmp_path):
+    for name in ("venv.py", "pip/__main__.py", "pip/__init__.py", "ensurepip/__init__.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("open('it-ran', 'w')\n")
+    exit_code, _ = run("Install agent_hooks", ACTION=str(tmp_path / "nowhere"), PACKAGES="")
+    assert exit_code != 0  # nothing to install is there
+    assert (tmp_path / "temp/agent-hooks/pyvenv.cfg").exists()
+    assert not (tmp_path / "it-ran").exists()
+
+
 def test_the_files_are_checked_without_a_trust(run):
     assert run("Check the files", CASES="") == (0, "0 errors, 0 warnings, 1 file with hooks or settings.\n")
 

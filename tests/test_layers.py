@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "agent_hooks"
 PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
 # Lines of Python in all, docstrings and comments included, `adapters/` left out: the size reached, on the way to 25,000
 # and 16,000. A change that needs more raises the number by that much, and its message says why.
-MOST_LINES = {"core": 44_220, "guards": 17_700}
+MOST_LINES = {"core": 44_300, "guards": 17_700}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
@@ -48,7 +48,7 @@ DECIDING = """
 # registry on top of pluggy, which searches for installed plugins once and reads the options of its own specs, and of
 # each plugin's hooks, once, 35 for modules that somebody names as plugins, 16 for watched dispatches in the
 # lanes, and 10 for tables of settings.
-MOST_OF_THE_ENGINE = 2492
+MOST_OF_THE_ENGINE = 2502
 
 HOT_PATH = """
     model.values model.events model.tools model.state model.outcome model.context model.policy engine.markers

@@ -72,7 +72,16 @@ def test_github_annotates_the_line_and_no_text_of_the_project_is_a_command_of_it
     start = "::error file=%3A%3Aerror a%2Cb%3Ac%25/agent-hooks.toml,line=1,title=agent-hooks%3A unknown-event::"
     assert (done.exit_code, first.startswith(f"{start}There is no event 'PreToolUze%250'")) == (1, True), done
     assert last.startswith("1 error")
-    assert doctor({}).stdout.startswith(f"./{name}/agent-hooks.toml:1: error: ")
+    text = doctor({}).stdout
+    assert text.startswith(f"{name.replace('::', chr(92) + 'x3a:', 1)}/agent-hooks.toml:1: error: ")
+
+
+@pytest.mark.parametrize("name", [" ::stop-commands::x", "a##[stop-commands]y"])
+def test_no_line_for_people_is_a_command_either(doctor, project, name):
+    (project.root / name).mkdir()
+    text = doctor({f"{name}/agent-hooks.toml": toml("x", '"PreToolUze"')}).stdout
+    assert "PreToolUze" in text
+    assert not any(line.lstrip().startswith("::") or "##[" in line for line in text.splitlines())
 
 
 def test_paths_of_annotations_begin_at_the_checkout(doctor, project):

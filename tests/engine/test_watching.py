@@ -66,6 +66,20 @@ def test_a_dispatch_that_is_cut_off_ends_without_an_outcome(engine, watcher, rai
     assert watcher.heard == ["before_tool_use starts", ({"command": "ls"}, None, True)]
 
 
+def test_a_cancellation_that_nobody_asked_for_is_an_observers_failure(engine):
+    class Broken:
+        @hookimpl
+        def agent_hooks_dispatch_started(self):
+            raise asyncio.CancelledError
+
+        agent_hooks_dispatched = hookimpl(agent_hooks_dispatch_started)
+
+    engine.manager.register(Broken())
+    engine.says("no", HookOutcome.deny("No."))
+    assert engine.hooks.dispatch_sync(shell("ls")).decision == "deny"
+    assert asyncio.run(engine.hooks.dispatch(shell("ls"))).decision == "deny"
+
+
 def test_a_question_and_a_resumption_are_dispatches_too(engine, watcher):
     engine.says("waits", HookOutcome.suspend("Wait."), mode="gate")
     engine.says("asks", HookOutcome.ask("Really?"), mode="gate", priority=1)

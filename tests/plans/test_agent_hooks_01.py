@@ -98,6 +98,29 @@ def test_another_version_is_no_event_that_nobody_is_asked_about(world: World):
     assert (done.json["decision"], done.exit_code) == ("deny", 2)
 
 
+def test_an_event_that_nobody_is_asked_about_is_read_all_the_same(world: World):
+    for _ in range(2):
+        assert ask(world, "agent_startup", {}).json == {"decision": "allow"}
+    done = ask(world, "agent_startup", {"target": {}})
+    assert (done.json["decision"], done.exit_code) == ("deny", 2)
+
+
+def test_the_point_is_the_event_whatever_else_a_context_names(world: World):
+    world.command.install(
+        """
+        @hookimpl
+        def user_input(ctx):
+            return HookOutcome.deny("no prompts")
+    """,
+        "shop",
+    )
+    more = {"hook_event_name": "agent_startup", "input": {"role": "user", "content": "x"}}
+    for _ in range(3):
+        ask(world, "agent_startup", more)
+    done = ask(world, "agent_startup", {**more, "interception_point": "input", "target": more["input"]})
+    assert done.exit_code == 2 or done.json["decision"] == "deny"
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "auto"])
 def test_a_context_is_known_by_its_members(world: World, agent: str):
     context = (GOLDEN / "input.json").read_text("utf-8")

@@ -85,6 +85,7 @@ class Told(BaseModel):
     """A validator that looks where a value is from."""
 
     name: Annotated[str, AfterValidator(_of)] = ""
+    level: int = 0
 
 
 MODELS = {"house": House, "own": lambda: Own, "needy": Needy, "open": Open, "told": Told}
@@ -207,12 +208,14 @@ def test_of_two_files_of_the_user_the_stricter_of_both_holds(load, folders):
         "agent_hooks.sources.files.config_dirs", lambda: (str(folders.user), str(folders.account))
     )
     path = folders.write("user", "[house]\nwords = ['moved']\n[own]\nmost = 3\nleast = 1\n[needy]\nkey = 'x'\n")
-    folders.write("account", "[house]\nlevel = 3\n[own]\nmost = 5\n")
+    folders.write("account", "[house]\nlevel = 3\n[own]\nmost = 5\n[needy]\nkey = 'y'\n")
     loader = load()
     assert plugin_settings(House, at("/")) == House(words=("moved",), level=3)
-    assert plugin_settings(Own, at("/")) == Own(least=1, most=5)
-    assert plugin_settings(Needy, at("/")).key == "x"
+    assert plugin_settings(Own, at("/")) == Own(most=5)  # nothing tightens it
+    assert plugin_settings(Needy, at("/")).key == "y"
     assert wrong(loader) == []
+    found = [(each.path, each.line, each.blocks) for each in loader.findings if each.kind == "not-allowed"]
+    assert found == [(path, 3, False), (path, 6, False)]
     folders.write("user", "[house]\nlevel = 1\n")
     with pytest.raises(SettingsError, match=f"{path}:2: .*the level is 3"):
         plugin_settings(House, at("/"))
@@ -416,8 +419,87 @@ def test_a_model_that_cannot_be_had_closes_them_too(load, folders):
     assert wrong(load(Broken())) == []  # nobody has asked for it
     folders.write("user", "[house]\n")
     loader = load(Broken())
-    assert "cannot check the settings [house]: ZeroDivisionError" in wrong(loader)[0][2]
+    assert "cannot use the settings [house]: ZeroDivisionError" in wrong(loader)[0][2]
     assert ask(loader, folders.project).decision == "deny"
+
+
+class Picky(BaseModel):
+    """Its ``tighten`` fails, whatever it is given."""
+
+    level: int = 0
+
+    def tighten(self, project: Picky) -> Picky | None:
+        if project.level == 1:
+            raise SettingsError("one is too few")
+        return None
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_an_error_that_names_no_key_closes_them_too(load, folders, level):
+    class Broken(Gates):
+        @hookimpl
+        def agent_hooks_settings(self) -> dict[str, Any]:
+            return {"picky": Picky, "needy": Needy}
+
+    path = folders.write("project", f"[picky]\nlevel = {level}\n")
+    loader = load(Broken())
+    assert [found[:2] for found in wrong(loader)] == [(path, 1)]
+    assert ask(loader, folders.project).decision == "deny"
+    # A key that must be given is one of the user's file.
+    folders.write("project", "[needy]\nkey = 'x'\n")
+    assert len(wrong(load(Broken()))) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "event", "decision"),
+    [
+        ({"required": True}, "after_tool_use", "deny"),
+        ({"mode": "gate", "on_failure": "closed"}, "after_tool_use", "deny"),
+        ({"on_failure": "ask"}, "before_tool_use", "deny"),  # nobody is there to be asked
+        ({"mode": "gate", "on_failure": "open"}, "before_tool_use", "proceed"),
+        ({"mode": "observe"}, "before_tool_use", "proceed"),
+    ],
+)
+def test_a_gate_is_closed_as_if_it_failed(load, folders, options, event, decision):
+    folders.write("user", "[house]\nlvl = 1\n")
+    plugin = Plugin(hook=hookimpl(specname=event, **options)(lambda: None))
+    assert ask(load(plugin), folders.project, event=event).decision == decision
+
+
+def test_a_broken_model_of_another_plugin_is_nothing_to_this_one(load, folders):
+    load()
+    other = HookManager(load_plugins=False)
+    other.register(Plugin(agent_hooks_settings=hookimpl(lambda: {"z": lambda: 1 / 0})))
+    assert plugin_settings(House, at(folders.project)) == House()
+
+
+def test_of_the_users_and_the_machines_keys_validators_see_each_once(load, folders):
+    folders.write("user", "[told]\nname = 'x'\n")
+    folders.write("managed", "[told]\nlevel = 1\n")
+    load()
+    assert plugin_settings(Told, at(folders.project)) == Told.model_construct(name="x of managed", level=1)
+
+
+def test_a_mistake_in_a_folder_hides_none_around_it(load, folders):
+    folders.write("user", "[house]\nlevel = 2\n")
+    folders.write("project", "[house]\nlevel = 1\n")
+    folders.write("inner", "[house]\nlvl = 1\n")
+    assert len(wrong(load())) == 2
+
+
+def test_a_number_of_a_project_is_finite(load, folders):
+    path = folders.write("project", "[share]\nmost = nan\n")
+
+    class Share(BaseModel):
+        most: float = 1.0
+
+        def tighten(self, project: Share) -> Share:
+            if project.most > self.most:
+                raise ValueError("that is more")
+            return project
+
+    loader = load(Plugin(agent_hooks_settings=hookimpl(lambda: {"share": Share})))
+    assert [found[:2] for found in wrong(loader)] == [(path, 1)]
 
 
 # -- declarations ------------------------------------------------------------------------------------------------------

@@ -56,6 +56,11 @@ def read(file: str, **changes: Any) -> HookContext:
     return HOST.read({**PAYLOADS[f"documented/{file}.json"], **changes})
 
 
+def test_the_point_says_whether_it_is_a_request():
+    response = PAYLOADS["documented/post_model_call.json"]["response"]
+    assert read("pre_model_call", response=response).request is not None
+
+
 @each
 def test_every_verdict_is_valid_and_only_a_refusal_denies(payload):
     ctx = HOST.read(payload)

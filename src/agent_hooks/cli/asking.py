@@ -214,6 +214,8 @@ def _learn_quiet(event: Event, plan: Plan, answer: Answer) -> bool:
     name, payload = event.ctx.event, event.begun.payload
     # A tool call may touch a folder with hooks of its own.
     is_quiet = event.ctx.tool_call is None and not any(row["event"] == name for row in plan["rows"])
+    # A context that is not whole denies, and its shape does not tell.
+    is_quiet = is_quiet and not event.host.reads_whole_contexts
     if not is_quiet or payload is None or len(plan["quiet"]) >= _MAX_QUIET:
         return False
     shape = shape_of(payload, event.ctx.host_event)

@@ -17,7 +17,7 @@ from agent_hooks.model.outcome import Decision
 from agent_hooks.system.visible import visible
 
 from .check import build_context, decide
-from .terminal import apart, line_printer, print_json, prints_elsewhere
+from .terminal import apart, line_printer, no_command, print_json, prints_elsewhere
 
 if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
@@ -56,7 +56,7 @@ def show_cases(path: str, *, cwd: str, agent: str, modules: tuple[str, ...] = ()
     try:
         cases = _read(path, os.path.abspath(cwd), agent)
     except AgentHooksError as error:
-        print(visible(str(error), keep="\n"), file=sys.stderr)
+        print("\n".join(map(no_command, visible(str(error), keep="\n").split("\n"))), file=sys.stderr)
         return 2
     notes: dict[str, None] = {}
     differing = []

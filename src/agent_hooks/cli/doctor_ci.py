@@ -51,8 +51,6 @@ def show_ci(directory: str, *, form: str = "text", as_json: bool) -> int:
             print(_workflow_command(each))
         else:
             path, severity = _below(os.getcwd(), each.path), _severity(each)
-            # A runner would take a name that begins so for a command.
-            path = os.path.join(os.curdir, path) if path[0] in ":#" else path
             place = f"{path}:{each.line}" if each.line else path
             line(f"{place}: {severity}: {each.message} {each.remedy}".rstrip(), _STYLES[severity])
     paths = [*(read.path for read in (*project.reads, *project.skills)), *(conf.path for conf in project.confs)]

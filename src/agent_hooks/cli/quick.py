@@ -46,6 +46,7 @@ _PATIENCE_SECONDS = 5.0
 NO_PLAN = "--no-plan"
 # Under these, hosts name the event in a payload, if they do.
 _EVENT_KEYS = ("hook_event_name", "hookEventName", "hookName", "interception_point")
+_STANDARD = "agent-hooks-0.1"
 _OPTIONS = {"--agent", "--event", "--timeout", "--on-ask", "--config-dir", "-p"}
 
 
@@ -187,14 +188,14 @@ def options_of(arguments: list[str]) -> dict[str, str]:
 
 def event_of(payload: dict[str, Any], options: dict[str, str]) -> str | None:
     """Return the host's name of the event, None if it is not clear. Not every payload says it."""
-    named = payload.get("hook_event_name", payload.get("interception_point"))
+    named = payload.get("interception_point" if options.get("--agent") == _STANDARD else "hook_event_name")
     event = options.get("--event", named)
     return event if isinstance(event, str) and named in (None, event) else None
 
 
 def folders_of(payload: dict[str, Any], agent: str) -> tuple[str, ...]:
     """Return the folders of an event: that in which its session began, if the host says so, and its working one."""
-    if agent == "agent-hooks-0.1":  # has no field for it
+    if agent == _STANDARD:  # has no field for it
         return (os.getcwd(),)
     roots = payload.get("workspace_roots")  # of Cursor, where an event has no folder of its own
     cwd = payload.get("cwd") or (roots[0] if isinstance(roots, list) and roots else payload["cwd"])
@@ -209,8 +210,8 @@ def shape_of(payload: dict[str, Any], event: str) -> tuple[Any, ...]:
     """
     # An empty prompt is no user's in Qwen Code.
     shape = [(key, type(value).__name__ if value != "" else "") for key, value in payload.items()]
-    # By these, one event of Cursor is several here; and a context of another version of AGENT-HOOKS cannot be read.
-    shape += [(key, str(payload[key])) for key in ("status", "failure_type", "spec") if key in payload]
+    # By these, one event of Cursor is several here.
+    shape += [(key, str(payload[key])) for key in ("status", "failure_type") if key in payload]
     return event, *sorted(shape)
 
 

@@ -64,6 +64,12 @@ def console() -> Console:
     )
 
 
+def no_command(text: str) -> str:
+    """Return a line that runners of GitHub do not take for a command: `::name::` at its start, `##[name]` anywhere."""
+    text = text.replace("##[", r"#\x23[")
+    return text.replace("::", r"\x3a:", 1) if text.lstrip().startswith("::") else text
+
+
 def line_printer() -> Callable[..., None]:
     """Return a function that prints one line of untrusted text in a style.
 
@@ -75,7 +81,7 @@ def line_printer() -> Callable[..., None]:
     out = console()
 
     def print_line(text: str, style: str = "", *, hang: int = 0) -> None:
-        text = visible(text)
+        text = no_command(visible(text))
         start = hang or len(text) - len(text.lstrip(" "))
         lines = [text[:start]]
         for word in _WORD.findall(text[start:]):

@@ -30,6 +30,8 @@ def declared_settings(plugin: Any, plugin_name: str, manager: HookManager) -> di
             f"{plugin_name}.agent_hooks_settings must return models by the name of their table, not {found!r}."
         )
     for table in found:
+        if not (table.isascii() and table.replace("-", "").replace("_", "").isalnum()):
+            raise RegistrationError(f"{plugin_name}.agent_hooks_settings: {table!r} is no name of a table.")
         if (owner := manager.settings_models.get(table, (plugin_name,))[0]) != plugin_name:
             raise RegistrationError(
                 f"The plugin {plugin_name!r} has the settings [{table}], and so has the plugin {owner!r}: one of the "

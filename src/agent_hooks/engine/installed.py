@@ -51,7 +51,7 @@ def load_installed(
         names = ", ".join(sorted(by_variable))
         manager.notes += (f"agent_hooks: {DISABLE_VARIABLE} is set and switches off: {names}.",)
     loaded: list[tuple[PluginInfo, Any]] = []
-    for info, load in _chosen(only, kept, modules):
+    for info, load in _chosen(manager, only, modules):
         if info.status == "ignored":
             manager.keep_info(info)
             manager.notes += (f"agent_hooks: The plugin {info.name} was not loaded: {info.error}. {NOT_INSTALLED}",)
@@ -96,15 +96,28 @@ def load_installed(
     report("")
 
 
-def _chosen(only: frozenset[str] | None, kept: frozenset[str], modules: Mapping[str, str]) -> list[_Point]:
+def _chosen(manager: HookManager, only: frozenset[str] | None, modules: Mapping[str, str]) -> list[_Point]:
     """Return the entry points to load and, after them, the modules that are none of theirs."""
     found = found_points()
     missing = (only or frozenset()) - {info.name for info, _ in found}
     if missing:
         raise RegistrationError(f"No installed plugin is called {', '.join(sorted(missing))}: `agent-hooks plugins`.")
-    chosen = found if only is None else [pair for pair in found if pair[0].name in only | kept]
+    chosen = found
+    if only is not None:
+        kept = manager.managed.plugins
+        tables = kept - {info.name for info, _ in found}  # of plugins that call them otherwise than themselves
+        chosen = [each for each in found if each[0].name in only | kept or _has_one_of(tables, each, manager)]
     known = {name for info, _ in chosen if info.status != "ignored" for name in (info.name, info.entry_point)}
     return [*chosen, *(_module_point(*each) for each in modules.items() if each[0] not in known)]
+
+
+def _has_one_of(tables: frozenset[str], point: _Point, manager: HookManager) -> bool:
+    """Whether an installed plugin has settings in one of these tables."""
+    info, load = point
+    try:
+        return bool(tables) and not tables.isdisjoint(declared_settings(load(), info.name, manager))
+    except Exception:  # it was not chosen
+        return False
 
 
 def remedy_for(plugin: PluginInfo) -> str:

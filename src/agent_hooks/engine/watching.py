@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .calling import is_failure
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,7 +72,9 @@ def tell(observers: Iterable[Observer], *given: Any) -> None:
     for _, call, tolerate in observers:
         try:
             call(*given)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             tolerate(error)
 
 
@@ -80,7 +84,9 @@ def begin(observers: Iterable[Observer], *given: Any) -> tuple[Observer, ...]:
     for function, call, tolerate in observers:
         try:
             answer = call(*given)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - a plugin's own
+        except BaseException as error:
+            if not is_failure(error):
+                raise
             tolerate(error)
         else:
             if answer is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.engine.origins import ORIGIN
@@ -12,7 +13,7 @@ from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.system.paths import is_below
 
 from .plugin_settings import own_tables, plugin_tables, tables_in
-from .settings_models import is_by_file, merged, model_from, read_table
+from .settings_models import can_tighten, is_by_file, merged, model_from, read_table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +39,14 @@ class WrongSettings:
     @property
     def findings(self) -> list[ConfigFinding]:
         """A finding for each mistake."""
-        if isinstance(self._error, SettingsError):
+        if isinstance(self._error, SettingsError) and self._error.findings:
             return [*self._error.findings]
-        message = f"The plugin {self.plugin!r} cannot check the settings [{self.table.at}]: {self._error!r}."
+        told, remedy = f"{self._error!r}.", "Repair the plugin."
+        if isinstance(self._error, SettingsError):
+            told, remedy = str(self._error), "Correct it."
+        message = f"The plugin {self.plugin!r} cannot use the settings [{self.table.at}]: {told}"
         path, line = self.table.place()
-        facts: dict[str, Any] = {"message": message, "remedy": "Repair the plugin.", "must_be_repaired": True}
+        facts: dict[str, Any] = {"message": message, "remedy": remedy, "must_be_repaired": True}
         return [ConfigFinding(kind="wrong-settings", path=path, line=line, **facts)]
 
     def close(self, manager: HookManager) -> str:
@@ -55,15 +59,16 @@ class WrongSettings:
             if hook.plugin_name == self.plugin
             and hook.mode != "observe"
             and not hook.shadow
-            and hook.event.closed in ("deny", "stop")
-            and hook.on_failure(manager.policy) == "closed"
+            and hook.on_failure(manager.policy) != "open"
+            and (hook.event.closed in ("deny", "stop") or hook.options.required or hook.mode == "gate")
         ]
         if not gates:
             return ""
         origin = self.table.origin()
         plugin = MadePlugin(f"{origin} ({self.findings[0].id})")
         for number, hook in enumerate(gates):
-            facts: dict[str, Any] = {"match": hook.options.match, "on_failure": "closed"}
+            facts: dict[str, Any] = {"match": hook.options.match, "required": hook.options.required}
+            facts["on_failure"] = hook.on_failure(manager.policy)
             mark = hookimpl(specname=str(hook.event), mode="gate", tryfirst=True, name=self.plugin, **facts)
             setattr(plugin, f"gate_{number}", mark(_refusal(self.table.name, self._made, origin)))
         folder = os.path.dirname(self.table.path)
@@ -106,6 +111,7 @@ def check_settings(
             found.append((_of_nobody(table, {*others, *manager.settings_models}), table.source, table.root))
     for name, tables in by_name.items():
         plugin, made = manager.settings_models[name]
+        found += [(_of_no_effect(table), table.source, "") for table in _without_say(name, made)]
         for table, error in _errors(name, made, tables):
             wrong = WrongSettings(plugin, made, table, error)
             found += [(finding, table.source, table.root) for finding in wrong.findings]
@@ -122,29 +128,43 @@ def _of_nobody(table: PluginTable, known: Iterable[str]) -> ConfigFinding:
     return ConfigFinding(kind="unknown-plugin", path=path, line=line, message=message, remedy=remedy)
 
 
+def _without_say(name: str, made: Any) -> list[PluginTable]:
+    """Return the tables in a folder that the environment names, if they cannot tighten the account's own."""
+    others = [table for table in own_tables(name) if table.source == "user"][:-1]
+    with suppress(Exception):  # of a plugin, which has its finding
+        if not (is_by_file(model_from(made)) or can_tighten(model_from(made))):
+            return [table for table in others if table.lines]
+    return []
+
+
+def _of_no_effect(table: PluginTable) -> ConfigFinding:
+    path, line = table.place()
+    message = f"[{table.at}] has no effect: the account's own agent-hooks.toml counts, and nothing tightens this table."
+    return ConfigFinding(kind="not-allowed", path=path, line=line, message=message, remedy="Put it there.")
+
+
 def _errors(name: str, made: Any, tables: Sequence[PluginTable]) -> Iterator[tuple[PluginTable, Exception]]:
     wrong: dict[str, tuple[PluginTable, Exception]] = {}
+    mine = own_tables(name)
 
     def check(table: PluginTable, ask: Callable[..., Any], *arguments: Any) -> None:
         try:
             ask(*arguments)
         except SettingsError as error:
-            # Without any, it is about an unreadable file, which has its finding, or a table that is not there.
             for path in {finding.path for finding in error.findings}:
-                wrong[path] = (next(each for each in (*tables, *own_tables(name)) if each.path == path), error)
+                wrong[path] = (next(each for each in (*tables, *mine) if each.path == path), error)
+            if not error.findings and not any(each.problem for each in mine):  # which has its finding
+                wrong.setdefault(table.path, (table, error))
         except Exception as error:  # noqa: BLE001 - of a plugin
             wrong.setdefault(table.path, (table, error))
 
     for table in tables:
         check(table, lambda table=table: read_table(model_from(made), table))
-    if not wrong and not is_by_file(model_from(made)):
-        mine = own_tables(name)
-        # Each project's with those around it.
-        for table in (tables[0], *(table for table in tables if table.root)):
-            folder = os.path.dirname(table.path)
-            outer = [
-                each for each in tables if each.root and table.root and is_below(folder, os.path.dirname(each.path))
-            ]
-            inner_first = sorted(outer, key=lambda each: -len(os.path.dirname(each.path)))
-            check(table, merged, model_from(made), name, [*inner_first, *mine])
+    # Each with those of the projects around it, unless one of these is wrong by itself.
+    for table in tables:
+        folder = os.path.dirname(table.path)
+        outer = [each for each in tables if each.root and table.root and is_below(folder, os.path.dirname(each.path))]
+        chain = [*sorted(outer, key=lambda each: -len(os.path.dirname(each.path))), *mine]
+        if wrong.keys().isdisjoint({table.path, *(each.path for each in chain)}) and not is_by_file(model_from(made)):
+            check(table, merged, model_from(made), name, chain)
     yield from wrong.values()

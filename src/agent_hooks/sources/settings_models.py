@@ -40,7 +40,8 @@ def plugin_settings(model: type[Model], ctx: HookContext) -> Model:
     The machine's keys override the user's. Then each trusted project of ``ctx``, from the outermost folder on, may
     tighten: ``model.tighten(own, project)`` returns the settings that are at least as strict as both, or raises
     ``ValueError`` for a value that loosens; a model without ``tighten`` takes nothing from projects. If the environment
-    names another folder of the user, the stricter of both hold, or without ``tighten`` the keys of the account's own.
+    names another folder of the user, and the account's own has a file as well, the other one may tighten in the same
+    way, and without ``tighten`` has no say.
 
     Raises ``SettingsError`` for any table that is wrong, so that a hook that asks fails as its settings would have it,
     and if there is no table for a model with keys that must be given. The instance is shared, until a file changes.
@@ -65,12 +66,16 @@ def read_table(model: type[Model], table: PluginTable) -> Model:
 
     from pydantic import ValidationError
 
-    from agent_hooks.formats.toml_model import problems
+    from agent_hooks.formats.toml_model import Problem, problems
     from agent_hooks.model.values import thaw
 
     settings = thaw(table.settings)
     # As JSON, in which an array may become a tuple, and a text a path, also in strict mode.
-    text = json.dumps(settings, default=lambda date: date.isoformat())
+    try:
+        text = json.dumps(settings, default=lambda date: date.isoformat(), allow_nan=table.source != "project")
+    except ValueError:
+        problem = "A number of a project must be finite: none is larger or smaller than nan."
+        raise _error(table, [Problem(_place_of(table), problem, "Correct it.")]) from None
     try:
         return model.model_validate_json(text, strict=True, extra="forbid", context={"table": table})
     except ValidationError as error:
@@ -123,20 +128,32 @@ def merged(model: type[Model], name: str, tables: Sequence[PluginTable]) -> Mode
 def _of_own(model: type[Model], name: str, own: Sequence[PluginTable]) -> Model:
     """Return the settings of the user's and the machine's files."""
     users = [table for table in own if table.source == "user"]
-    can_tighten = hasattr(model, "tighten")
-    found: Model | None = None
-    # The account's own file comes after that of a folder which the environment names. One has no table, perhaps.
-    for table in reversed(users) if can_tighten else users:
-        if not table.lines and len(users) > 1:
-            continue
-        if can_tighten and table is not users[-1]:
-            found = _tightened(model, _default(model, name) if found is None else found, table)
-        else:
-            found = _over(model, found, table)
-    for table in own:
-        if table.source == "managed":
-            found = _over(model, found, table)
-    return _default(model, name) if found is None else found
+    # The account's own file comes after that of a folder which the environment names.
+    found = _together(model, name, [*users[-1:], *(table for table in own if table.source == "managed")])
+    for table in users[:-1] if can_tighten(model) else ():
+        found = _tightened(model, found, table)
+    return found
+
+
+def can_tighten(model: type) -> bool:
+    """Whether settings may be tightened: by projects, and by a folder that the environment names."""
+    return hasattr(model, "tighten")
+
+
+def _together(model: type[Model], name: str, tables: Sequence[PluginTable]) -> Model:
+    """Return the settings of files of which the keys of a later one count over those of an earlier one."""
+    given = [table for table in tables if table.lines]  # of two files of the user, one has no table, perhaps
+    found = [read_table(model, table) for table in given]
+    if len(found) < 2:
+        return found[0] if found else _default(model, name)
+    # Validated once more as a whole: what validators have made is none of what they take.
+    settings = {key: value for table in given for key, value in table.settings.items()}
+    try:
+        return read_table(model, given[-1].replace(settings=settings))
+    except SettingsError as error:
+        raise SettingsError(
+            f"{error} Other files have keys that do not fit to it.", error.origin, error.findings
+        ) from None
 
 
 def _default(model: type[Model], name: str) -> Model:
@@ -149,27 +166,6 @@ def _default(model: type[Model], name: str) -> Model:
 
         missing = " ".join(each.message for each in problems(error, model, {}, (name,)))
         raise SettingsError(f"There are no settings [{name}] in your own agent-hooks.toml: {missing}") from None
-
-
-def _over(model: type[Model], under: Model | None, table: PluginTable) -> Model:
-    """Put the keys of a table over other settings."""
-    given = read_table(model, table)
-    if under is None:
-        return given
-    from pydantic import ValidationError
-
-    values = {name: getattr(each, name) for each in (under, given) for name in each.model_fields_set}
-    try:
-        return model.model_validate(values, by_name=True, context={"table": table})
-    except ValidationError as error:
-        raise _error(table, _with_others(model, error, values, table)) from None
-
-
-def _with_others(model: type, error: Any, values: dict[str, Any], table: PluginTable) -> list[Problem]:
-    from agent_hooks.formats.toml_model import problems
-
-    found = problems(error, model, values, _place_of(table))
-    return [each._replace(remedy="Other files have keys that do not fit to it.") for each in found]
 
 
 def _tightened(model: type[Model], own: Model, table: PluginTable) -> Model:
@@ -226,7 +222,11 @@ def table_of(model: type) -> str:
         return known
     # Models that functions return are not imported before the package of this one was asked.
     for name, made in _declared(model.__module__):
-        if model_from(made) is model:
+        try:
+            is_it = made is model or model_from(made) is model
+        except Exception:  # noqa: BLE001, S112 - of another plugin, perhaps
+            continue
+        if is_it:
             _names[model] = name
             return name
     raise SettingsError(f"No plugin has the settings {model.__name__}: return them from a hook {_HOOK}.")

@@ -71,7 +71,7 @@ def check_source(code: bytes, path: str, *, known_tools: Iterable[str] = ()) -> 
         yield found(0, f"It is not Python: {error}.")
         return
     # A marker of pluggy's own takes other options.
-    is_ours = b"HookimplMarker" not in code
+    is_ours = not any("HookimplMarker" in (_name(node), getattr(node, "name", "")) for node in ast.walk(tree))
     for function, is_method in _functions(tree):
         try:
             mark = _mark_of(function, is_ours=is_ours)
@@ -131,7 +131,7 @@ def _mark_of(function: _Function, *, is_ours: bool) -> _Mark | None:
     return None
 
 
-def _name(node: ast.expr) -> str:
+def _name(node: ast.AST) -> str:
     return str(getattr(node, "attr", getattr(node, "id", "")))
 
 

@@ -47,7 +47,7 @@ _TARGETS = dict(zip(ROWS, _MEMBERS, strict=True))
 class AgentHooks01(Host):
     """A host of AGENT-HOOKS-0.1. Whatever is said beside a verdict is a warning, which the host records."""
 
-    asks_where_it_works = True
+    asks_where_it_works = reads_whole_contexts = True
 
     def read(self, payload: Mapping[str, Any], event: str | None = None) -> HookContext:  # noqa: ARG002 - it is in there
         """Return the context that an agent context describes. Raises ``WireError`` for one that is not of this version
@@ -129,7 +129,7 @@ def _subject(point: str, payload: Mapping[str, Any]) -> tuple[str, dict[str, Any
     if point == "input":
         return here, {"prompt": as_text(payload["input"]["content"]), "source": payload["input"]["role"]}
     if point in ("pre_model_call", "post_model_call"):
-        return here, _inference(payload)
+        return here, _inference(point, payload)
     if point == "output":
         return here, {"output": freeze(payload["output"]["content"])}
     if point in ("agent_startup", "agent_shutdown"):
@@ -147,9 +147,9 @@ def _subject(point: str, payload: Mapping[str, Any]) -> tuple[str, dict[str, Any
     return "on_tool_error", {"tool_call": call, "error": error, "error_text": error.message, "tool_execution": done}
 
 
-def _inference(payload: Mapping[str, Any]) -> dict[str, Any]:
+def _inference(point: str, payload: Mapping[str, Any]) -> dict[str, Any]:
     name = payload["model"]["id"]
-    if "response" not in payload:
+    if point == "pre_model_call":
         messages, tools = map(_message, payload["messages"]), map(freeze, payload.get("tools") or ())
         settings = freeze(payload["model"].get("params") or {})
         request = ModelRequest(model=name, messages=tuple(messages), tools=tuple(tools), settings=settings)

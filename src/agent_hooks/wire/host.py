@@ -51,6 +51,8 @@ class Host(Reader):
     asks_about_changes = True
     # Whether it runs the command in the folder of the event, which its payloads do not name.
     asks_where_it_works = False
+    # Whether a payload that is not whole is refused, also for an event that no hook is about.
+    reads_whole_contexts = False
     # Whether a forced round begins with a prompt event, whose prompt is the reason of the refusal.
     rounds_have_prompts = False
     # Events that report again a call that another event reports: `install` does not wire them.
