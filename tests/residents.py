@@ -81,7 +81,8 @@ class Resident:
                 received += part
         text = unpack(received[head:])[1].decode()
         found = re.fullmatch(
-            r"process \d+; workers \d+; events answered (\d+), declined (\d+)(?: \(last: (.*)\))?", text
+            r"process \d+; workers \d+; events answered (\d+), declined (\d+)(?: \(last: (.*)\))?(?:; telemetry .*)?",
+            text,
         )
         assert found is not None, text
         return int(found[1]), int(found[2]), found[3] or ""

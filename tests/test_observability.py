@@ -33,10 +33,11 @@ from agent_hooks import (
     ToolCall,
     hookimpl,
     load,
-    observability,
     protect,
 )
+from agent_hooks.formats.read_file import ReadFile
 from agent_hooks.formats.toml import read_toml
+from agent_hooks.model import attributes
 from agent_hooks.model.outcome import Finding
 from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
@@ -45,6 +46,7 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.runtime.subagents import run_subagent
+from agent_hooks.sources.telemetry import recorder
 from agent_hooks.testing import make_context
 from engine import Plugin, shell
 
@@ -697,6 +699,7 @@ def test_a_project_and_a_wrong_key_are_findings(user, tmp_path):
     assert read is not None
     [finding] = read.findings
     assert (finding.kind, finding.blocks) == ("not-allowed", False)
+    assert recorder([ReadFile(path="agent-hooks.toml", source="project", settings={"telemetry": {}})]) is None
 
 
 def test_a_file_that_asks_in_vain_is_a_finding(user, tmp_path, monkeypatch):
@@ -716,7 +719,7 @@ def test_the_page_lists_every_name():
     listed = {
         name.split(" ")[0] for line in page.splitlines() if line[:2] == "| " for name in re.findall("`(.*?)`", line)
     }
-    values = [value for name, value in vars(observability).items() if name.isupper() and isinstance(value, str)]
-    names = {value for value in values if value != observability.SCOPE}
+    values = [value for name, value in vars(attributes).items() if name.isupper() and isinstance(value, str)]
+    names = {value for value in values if value != attributes.SCOPE}
     assert names <= listed
     assert {name for name in listed if name.startswith(("agent_hooks.", "gen_ai."))} <= names

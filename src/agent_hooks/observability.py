@@ -1,7 +1,7 @@
 """OpenTelemetry: spans of dispatches, and of the runtime's runs and tool calls, and metrics.
 
 The names of the runtime's spans and their attributes are those of the semantic conventions for generative AI, which are
-still in development; our own are below ``agent_hooks``. All of them are in the table below.
+still in development; our own are below ``agent_hooks``. All of them are in the table of ``model.attributes``.
 """
 
 from __future__ import annotations
@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.errors import RegistrationError
-from agent_hooks.model.outcome import SUBJECTS, Decision
+from agent_hooks.model import attributes as named
+from agent_hooks.model.outcome import Decision
 
 try:
     from opentelemetry import context, metrics, trace
+    from opentelemetry.context import Context
     from opentelemetry.trace import Span, Status, StatusCode
 except ImportError as missing:
     raise ImportError("Telemetry needs OpenTelemetry: pip install 'agent-hooks-core[otel]'.") from missing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from opentelemetry.metrics import MeterProvider
     from opentelemetry.trace import TracerProvider
@@ -35,30 +37,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.state import AgentState
     from agent_hooks.runtime.builder import AgentBuilder
 
-# -- every name that leaves the process --------------------------------------------------------------------------------
-
-SCOPE = "agent_hooks"
-# Spans: each name is followed by the event, the agent's or the tool's name.
-DISPATCH, INVOKE_AGENT, EXECUTE_TOOL = "agent_hooks.dispatch", "invoke_agent", "execute_tool"
-# Metrics, in seconds the first two.
-DURATION, TOOL_DURATION = "agent_hooks.dispatch.duration", "gen_ai.execute_tool.duration"
-DECISIONS, FAILURES = "agent_hooks.decisions", "agent_hooks.hook.failures"
-# Attributes of dispatches, the first four of metrics, too.
-EVENT, DECISION, HOOK, SOURCE = "agent_hooks.event", "agent_hooks.decision", "agent_hooks.hook", "agent_hooks.source"
-CHANGES, FAILED, SHADOWED = "agent_hooks.changes", "agent_hooks.failed", "agent_hooks.shadowed"
-# Attributes of runs and tool calls, the error of metrics, too.
-STATUS, ERROR = "agent_hooks.run.status", "error.type"
-OPERATION, CONVERSATION = "gen_ai.operation.name", "gen_ai.conversation.id"
-AGENT, AGENT_ID = "gen_ai.agent.name", "gen_ai.agent.id"
-TOOL, CALL_ID = "gen_ai.tool.name", "gen_ai.tool.call.id"
-# Attributes with content, only with ``content=True``.
-REASON, ARGUMENTS, RESULT = "agent_hooks.reason", "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
-# In place of a tool's name that could be any text, and of the type of an error that is not known.
-UNTRUSTED, CANCELLED = "_OTHER", "cancelled"
-
 _DISPATCH_BUCKETS = (0.00001, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60)
 _TOOL_BUCKETS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92)
-_CHANGES = SUBJECTS | {"state", "context", "messages", "metadata", "signals"}
 
 
 class Telemetry:
@@ -86,16 +66,18 @@ class Telemetry:
         self.content = content
         self._silent: dict[HookEvent, dict[str, str]] = {}
         version = sys.modules["agent_hooks"].__version__
-        self.tracer = trace.get_tracer(SCOPE, version, tracer_provider)
-        meter = metrics.get_meter(SCOPE, version, meter_provider)
+        self.tracer = trace.get_tracer(named.SCOPE, version, tracer_provider)
+        meter = metrics.get_meter(named.SCOPE, version, meter_provider)
         self._duration = meter.create_histogram(
-            DURATION, "s", "Duration of a dispatch.", explicit_bucket_boundaries_advisory=_DISPATCH_BUCKETS
+            named.DURATION, "s", "Duration of a dispatch.", explicit_bucket_boundaries_advisory=_DISPATCH_BUCKETS
         )
         self._tool_duration = meter.create_histogram(
-            TOOL_DURATION, "s", "Duration of a tool call.", explicit_bucket_boundaries_advisory=_TOOL_BUCKETS
+            named.TOOL_DURATION, "s", "Duration of a tool call.", explicit_bucket_boundaries_advisory=_TOOL_BUCKETS
         )
-        self._decisions = meter.create_counter(DECISIONS, "{decision}", "Dispatches in which hooks decided or changed.")
-        self._failures = meter.create_counter(FAILURES, "{failure}", "Hooks that failed, in a dispatch each.")
+        self._decisions = meter.create_counter(
+            named.DECISIONS, "{decision}", "Dispatches in which hooks decided or changed."
+        )
+        self._failures = meter.create_counter(named.FAILURES, "{failure}", "Hooks that failed, in a dispatch each.")
 
     def configure(self, builder: AgentBuilder) -> AgentBuilder:
         """Report about the agent that is built."""
@@ -131,70 +113,74 @@ class Telemetry:
 
         return ended
 
+    def report(self, record: Mapping[str, Any]) -> None:
+        """Report a dispatch of another process: the attributes, whether there is a span, its start and duration."""
+        found, since, seconds = record["attributes"], record["since"], record["seconds"]
+        if record["span"]:
+            name = f"{named.DISPATCH} {found[named.EVENT]}"
+            span = self.tracer.start_span(name, Context(), start_time=since, attributes=found)
+            span.end(since + int(seconds * 1e9))
+        self._count_as(found, seconds)
+
     def _describe(self, span: Span, event: HookEvent, ctx: HookContext, outcome: HookOutcome | None) -> None:
         if not span.is_recording():
             return
-        found = {EVENT: str(event), **_about(ctx), **_about_tool(ctx)}
+        found = named.of_context(ctx)
         if outcome is None:
-            span.set_attributes({**found, ERROR: CANCELLED})
+            span.set_attributes({named.EVENT: str(event), **found, named.ERROR: named.CANCELLED})
             span.set_status(Status(StatusCode.ERROR))
             return
-        found[DECISION] = str(outcome.decision)
-        if outcome._fields:
-            optional = {
-                HOOK: outcome.hook,
-                SOURCE: outcome.source,
-                CHANGES: sorted(outcome._fields.keys() & _CHANGES),
-                FAILED: sorted(failing_hooks(outcome)),
-                SHADOWED: [one.hook for one in outcome.shadowed],
-                REASON: outcome.reason if self.content else None,
-            }
-            found.update({name: value for name, value in optional.items() if value})
+        found.update(named.of_outcome(event, outcome))
+        if self.content and outcome.reason:
+            found[named.REASON] = outcome.reason
         span.set_attributes(found)
 
     def _count(self, event: HookEvent, outcome: HookOutcome | None, seconds: float) -> None:
         if outcome is None:
-            self._duration.record(seconds, {EVENT: str(event), ERROR: CANCELLED})
-            return
-        if not outcome._fields:  # most of them
+            self._duration.record(seconds, {named.EVENT: str(event), named.ERROR: named.CANCELLED})
+        elif outcome._fields:
+            self._count_as(named.of_outcome(event, outcome), seconds)
+        else:  # most of them
             if (silent := self._silent.get(event)) is None:
-                silent = self._silent[event] = {EVENT: str(event), DECISION: str(Decision.PROCEED)}
+                silent = self._silent[event] = {named.EVENT: str(event), named.DECISION: str(Decision.PROCEED)}
             self._duration.record(seconds, silent)
-            return
-        about = {EVENT: str(event), DECISION: str(outcome.decision)}
+
+    def _count_as(self, found: Mapping[str, Any], seconds: float) -> None:
+        about = {named.EVENT: found[named.EVENT], named.DECISION: found[named.DECISION]}
         self._duration.record(seconds, about)
-        if outcome.decision is not Decision.PROCEED or outcome._fields.keys() & _CHANGES:
-            by = {HOOK: outcome.hook, SOURCE: outcome.source}
-            self._decisions.add(1, {**about, **{name: value for name, value in by.items() if value}})
-        for hook in failing_hooks(outcome):
-            self._failures.add(1, {EVENT: str(event), HOOK: hook})
+        if found[named.DECISION] != Decision.PROCEED or named.CHANGES in found:
+            self._decisions.add(1, about | {key: found[key] for key in (named.HOOK, named.SOURCE) if key in found})
+        for hook in found.get(named.FAILED, ()):
+            self._failures.add(1, {named.EVENT: found[named.EVENT], named.HOOK: hook})
 
     # -- the runtime ---------------------------------------------------------------------------------------------------
 
     @hookimpl
     def agent_hooks_run_started(self, ctx: HookContext) -> RunSpan:
         """Start the span of a run."""
-        about = {OPERATION: INVOKE_AGENT, **_about(ctx)}
-        return RunSpan(self.tracer.start_span(f"{INVOKE_AGENT} {ctx.agent_name}".rstrip(), attributes=about))
+        about = {named.OPERATION: named.INVOKE_AGENT, **named.of_context(ctx)}
+        return RunSpan(self.tracer.start_span(f"{named.INVOKE_AGENT} {ctx.agent_name}".rstrip(), attributes=about))
 
     @hookimpl
     def agent_hooks_tool_started(self, ctx: HookContext) -> Callable[..., None]:
         """Make the span of a tool call current until it ends, and record its duration then."""
-        about = {OPERATION: EXECUTE_TOOL, **_about(ctx), **_about_tool(ctx)}
+        about = {named.OPERATION: named.EXECUTE_TOOL, **named.of_context(ctx)}
         if self.content:
-            about[ARGUMENTS] = _as_json(ctx.tool_args)
-        span = self.tracer.start_span(f"{EXECUTE_TOOL} {about.get(TOOL, UNTRUSTED)}", attributes=about)
+            about[named.ARGUMENTS] = _as_json(ctx.tool_args)
+        span = self.tracer.start_span(
+            f"{named.EXECUTE_TOOL} {about.get(named.TOOL, named.UNTRUSTED)}", attributes=about
+        )
         token = context.attach(trace.set_span_in_context(span))
 
         def ended(result: Any, error: BaseException | None, seconds: float) -> None:
             context.detach(token)
-            failed = {} if error is None else {ERROR: type(error).__name__}
+            failed = {} if error is None else {named.ERROR: type(error).__name__}
             try:
                 if self.content and error is None:
-                    span.set_attribute(RESULT, _as_json(result))
+                    span.set_attribute(named.RESULT, _as_json(result))
             finally:
                 _end(span, error)
-            self._tool_duration.record(seconds, {OPERATION: EXECUTE_TOOL, **failed})
+            self._tool_duration.record(seconds, {named.OPERATION: named.EXECUTE_TOOL, **failed})
 
         return ended
 
@@ -225,7 +211,7 @@ class RunSpan:
 
     def end(self, state: AgentState, error: BaseException | None) -> None:
         """End the span with the status of the run."""
-        self.span.set_attribute(STATUS, str(state.status))
+        self.span.set_attribute(named.STATUS, str(state.status))
         if error is None and state.status == "failed":
             self.span.set_status(Status(StatusCode.ERROR))
         _end(self.span, error)
@@ -254,7 +240,7 @@ class LazySpan(Span):
                     if self._is_over:
                         return above
                     try:
-                        name = f"{DISPATCH} {self._event}"
+                        name = f"{named.DISPATCH} {self._event}"
                         self._span = self._tracer.start_span(name, self.context, start_time=self._since)
                         self.has_started = True
                     except Exception:  # noqa: BLE001 - a hook that asks must not fail of it
@@ -304,25 +290,6 @@ class LazySpan(Span):
         self.real().record_exception(*args, **kwargs)
 
 
-def failing_hooks(outcome: HookOutcome) -> set[str]:
-    """Return the names of the hooks that failed in a dispatch."""
-    found = {finding.hook for finding in outcome.findings if finding.kind == "failure"}
-    return found | {outcome.hook} if outcome.failed and outcome.hook else found
-
-
-def _about(ctx: HookContext) -> dict[str, Any]:
-    found = {AGENT: ctx.agent_name, AGENT_ID: ctx.agent_id, CONVERSATION: ctx.session_id}
-    return {name: value for name, value in found.items() if value}
-
-
-def _about_tool(ctx: HookContext) -> dict[str, Any]:
-    call = ctx.tool_call
-    if call is None:
-        return {}
-    name = call.name if call.has_trusted_name else UNTRUSTED
-    return {TOOL: name, CALL_ID: call.id} if call.id else {TOOL: name}
-
-
 def _as_json(value: Any) -> str:
     from json import dumps
 
@@ -335,6 +302,6 @@ def _as_json(value: Any) -> str:
 def _end(span: Span, error: BaseException | None) -> None:
     """End a span; of an error only its type, since its text may hold values."""
     if error is not None:
-        span.set_attribute(ERROR, type(error).__name__)
+        span.set_attribute(named.ERROR, type(error).__name__)
         span.set_status(Status(StatusCode.ERROR))
     span.end()

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.sources.loader import HookConfigLoader
+    from agent_hooks.sources.telemetry import Recorder
     from agent_hooks.wire import Answer
     from agent_hooks.wire.host import Host
 
@@ -43,7 +44,7 @@ class Event:
     """One event of a host, and how it is to be answered.
 
     ``on_ask``: what becomes of a question that the host cannot put. ``deadline``: on the monotonic clock. ``begun``:
-    what is known of the plan.
+    what is known of the plan. ``record``: what makes a record of the dispatch.
     """
 
     def __init__(self, host: Host, ctx: HookContext, on_ask: str, deadline: float, begun: Start) -> None:
@@ -52,6 +53,7 @@ class Event:
         self.on_ask = on_ask
         self.deadline = deadline
         self.begun = begun
+        self.record: Recorder | None = None
         self.folders = tuple(each for each in (ctx.project_dir, ctx.cwd) if _may_be_folder(each)) or (os.getcwd(),)
 
     @property
@@ -87,6 +89,8 @@ def ask_hooks(event: Event, send: Callable[[Answer], None], marks: Marks) -> Non
         ask = asks_host(event)
         add_host_hooks(manager, host, ctx, ask)
         hooks = manager.hooks(ask, settled)
+        if event.begun.recorder is not None and loader is not None and hooks.listens(ctx.event):
+            event.record = event.begun.recorder(loader.files)
         if _needs_loop(hooks, ctx.event):
             import asyncio
 
@@ -248,7 +252,7 @@ def _learn_facts(plan: Plan) -> bool:
 
 def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookRegistry) -> Answer:
     """Return the answer to the host: the outcome, and notes for people."""
-    host = event.host
+    host, record = event.host, event.record(ctx, outcome) if event.record is not None else ""
     notes: tuple[str, ...] = ()
     if host.goes_on(outcome, ctx):
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
@@ -266,7 +270,7 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
     answer = host.write(outcome, ctx, notes=notes, ask=event.on_ask)
     if host.rounds_have_prompts and host.goes_on(outcome, ctx):
         mark_round(answer, ctx)
-    return answer
+    return answer.replace(record=record) if record else answer
 
 
 def without_place(reason: str, origin: str) -> str:

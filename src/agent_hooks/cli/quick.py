@@ -55,7 +55,8 @@ class Start:
 
     ``at``: when it began, on the monotonic clock. ``parts``: what was read of stdin. ``payload``: the payload, if it is
     whole. ``key``: that of the plan, empty if there must not be one. ``plan``: the plan, if there is one that holds.
-    ``call``: what the resident process was asked, and has not answered yet. ``modules``: those of ``-p``.
+    ``call``: what the resident process was asked, and has not answered yet. ``modules``: those of ``-p``. ``recorder``:
+    that of ``sources.telemetry`` in the resident process, which reports to OpenTelemetry.
     """
 
     def __init__(self) -> None:
@@ -66,6 +67,7 @@ class Start:
         self.plan: Plan | None = None
         self.call: Any = None
         self.modules: tuple[str, ...] = ()
+        self.recorder: Any = None
 
     def stamps(self) -> tuple[dict[str, Any], ...]:
         """Return the stamps of the plan's files, which were compared just now."""

@@ -27,12 +27,16 @@ from agent_hooks.system.sockets import (
 from agent_hooks_core import FOLDER
 
 from .confinement import confinement_of, limits_of
+from .exporting import Exporting, export
 from .resident import ANSWERED, DECLINED, EVENT, NO_ANSWER, STATUS, STOP, TAKEN, VERSION
 from .supervised import ENDING, LONGER, TOO_LATE
 from .worker import Request, start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
     from .confinement import Limits
     from .warming import LoadedFiles
 
@@ -102,6 +106,7 @@ class Server:
         self._last = monotonic()
         self._counts = {"answered": 0, "declined": 0}
         self._why_declined = ""
+        self._exporting = Exporting(lambda: self._fork(lambda here, kept_open: export(here, kept_open, self._files)))
         self.leaves = ""
 
     def run(self) -> str:
@@ -118,6 +123,9 @@ class Server:
                     self._on_client(self._clients[descriptor], event)
                 elif descriptor in self._workers:
                     self._on_worker(self._workers[descriptor])
+                elif descriptor == self._exporting.descriptor:
+                    if not self._exporting.read():
+                        self._poll.unregister(descriptor)
                 elif descriptor == self._wake.fileno():
                     self._wake.recv(64)
             self._end_overdue(monotonic())
@@ -220,7 +228,7 @@ class Server:
     def _status(self) -> str:
         counts = ", ".join(f"{name} {count}" for name, count in self._counts.items())
         why = f" (last: {self._why_declined})" if self._why_declined else ""
-        return f"process {os.getpid()}; workers {len(self._workers)}; events {counts}{why}"
+        return f"process {os.getpid()}; workers {len(self._workers)}; events {counts}{why}{self._exporting.status()}"
 
     def _decline(self, client: Client, why: str) -> None:
         self._count_declined(why)
@@ -285,6 +293,12 @@ class Server:
 
     def _start(self, place: object, limits: Limits | None) -> Worker:
         """Return a new worker. Raises ``OSError`` where the system has no process or descriptor for it."""
+        pid, here = self._fork(lambda there, kept_open: start(there, kept_open, limits, self._files))
+        self._workers[here.fileno()] = worker = Worker(pid, here, place)
+        return worker
+
+    def _fork(self, child: Callable[[socket.socket, tuple[int, ...]], NoReturn]) -> tuple[int, socket.socket]:
+        """Return the id of a new process and the channel to it. ``child``: gets its end, and descriptors to close."""
         here, there = socket.socketpair()
         pid = os.fork()
         if pid == 0:
@@ -294,14 +308,13 @@ class Server:
             open_here = [here, self._listener, self._wake, self._wake_in]
             open_here += [each.channel for each in self._workers.values()]
             open_here += [each.connection for each in self._clients.values()]
-            numbers = (each.fileno() for each in open_here)
-            start(there, (*self._kept_open, *(number for number in numbers if number >= 0)), limits, self._files)
+            numbers = (self._exporting.descriptor, *(each.fileno() for each in open_here))
+            child(there, (*self._kept_open, *(number for number in numbers if number >= 0)))
         there.close()
         with suppress(OSError):
             os.setpgid(pid, pid)
-        worker = self._workers[here.fileno()] = Worker(pid, here, place)
         self._poll.register(here, select.POLLIN)
-        return worker
+        return pid, here
 
     def _on_worker(self, worker: Worker) -> None:
         try:
@@ -319,12 +332,14 @@ class Server:
             frame, worker.received = bytes(worker.received), bytearray()
             # The most recently used one is the last.
             self._workers[worker.channel.fileno()] = self._workers.pop(worker.channel.fileno())
-            is_answered = unpack(frame)[:1] == [ANSWERED]
-            self._counts["answered" if is_answered else "declined"] += 1
-            if not is_answered:
-                self._why_declined = unpack(frame)[-1].decode("utf-8", "replace")
+            kind, *rest = unpack(frame)
+            self._counts["answered" if kind == ANSWERED else "declined"] += 1
+            if kind != ANSWERED:
+                self._why_declined = rest[-1].decode("utf-8", "replace")
             worker.events += 1
-            self._answer(client, frame)
+            self._answer(client, pack(kind, *rest[:3]))
+            if any(rest[3:]):
+                self._exporting.pass_on(rest[3])
             idle = [each for each in self._workers.values() if each.client is None]
             for each in idle[:-_MOST_IDLE] or ([worker] if worker.events >= _MOST_EVENTS else []):
                 self._end(each)

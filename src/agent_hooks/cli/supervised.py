@@ -123,8 +123,8 @@ def supervised(work: Work, deadline: float, *, keep_from: tuple[int, ...] = ()) 
             os.close(guard[1])
         os.close(answers)  # this process may go on, and have its next hooks inherit them
         os.close(noises)
-    stdout, stderr, exit_code = loads(sent.partition(b"\n")[0].decode())
-    return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code), bytes(noise)
+    stdout, stderr, exit_code, record = loads(sent.partition(b"\n")[0].decode())
+    return Answer(stdout=stdout, stderr=stderr, exit_code=exit_code, record=record), bytes(noise)
 
 
 def _start_guard(child: _Child, keep_from: tuple[int, ...]) -> tuple[int, int]:
@@ -223,7 +223,7 @@ def _be_the_child(work: Work, answers: int, noises: int, marks: Marks, keep_from
 
         def send(answer: Answer) -> None:
             _flush()
-            rest = (dumps([answer.stdout, answer.stderr, answer.exit_code]) + "\n").encode()
+            rest = (dumps([answer.stdout, answer.stderr, answer.exit_code, answer.record]) + "\n").encode()
             while rest:
                 rest = rest[os.write(answers, rest) :]
 

@@ -21,6 +21,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.kept import KeptManagers
 from agent_hooks.sources.loader import PROTECTION
 from agent_hooks.sources.plugin_settings import look_again
+from agent_hooks.sources.telemetry import recorder
 from agent_hooks.system import folders
 from agent_hooks.system.progress import listen_no_more
 from agent_hooks.system.sockets import BrokenFrameError, pack, size_of, unpack
@@ -143,7 +144,7 @@ class Worker:
     def _answer(self, request: Request) -> tuple[bytes, ...]:
         self._request, self._deadline = request, monotonic() + request.seconds
         begun = Start()
-        begun.at = request.at
+        begun.at, begun.recorder = request.at, recorder
         try:
             self._enter(request)
             options = parse_options(request.arguments)
@@ -160,7 +161,8 @@ class Worker:
         answer, noise = decide(options, begun, read, isolate)
         # With exit code 2, stderr goes to the model: only the reason belongs there.
         stderr = without_controls(answer.stderr).encode("utf-8", "backslashreplace") + noise * (answer.exit_code == 0)
-        return ANSWERED, answer.stdout.encode("utf-8", "backslashreplace"), stderr, b"%d" % answer.exit_code
+        stdout = answer.stdout.encode("utf-8", "backslashreplace")
+        return ANSWERED, stdout, stderr, b"%d" % answer.exit_code, answer.record.encode("utf-8", "replace")
 
     def _enter(self, request: Request) -> None:
         """Take over the client's environment, folders and umask. Raises ``OSError``, ``SettingsError``."""
@@ -212,6 +214,7 @@ class Worker:
             hooks = manager.hooks(ask, settled)
             if not all(_is_ours(hooks, manager, each) for each in (ctx.event, HookEvent.PERMISSION_REQUEST)):
                 return None
+            event.record = recorder(kept.files) if hooks.listens(ctx.event) else None
             settled(hooks.dispatch_sync(ctx))
             return answers[0]
         except Exception:  # noqa: BLE001 - a process of its own says what is wrong

@@ -48,6 +48,7 @@ class Kept:
         self.made_from = made_from
         self.seen: stamps.Seen | None = None
         self.manager: HookManager = loader.manager
+        self.files = loader.files
         self.project_dir = loader.project_dir
         self._protection = loader.protection
         self._tables = held_tables()

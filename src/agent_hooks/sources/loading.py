@@ -28,7 +28,7 @@ def load(
 ) -> HookManager:
     """Return a manager with the hooks that hold in ``directory`` (default: the current one), as ``agent-hooks run``
     asks them: those of plugins, those of the machine's, the user's and the trusted projects' files, and the gate that
-    keeps agents from changing any of this. Unlike there, it reports to OpenTelemetry if a file says ``[telemetry]``.
+    keeps agents from changing any of this. It reports to OpenTelemetry if a file says ``[telemetry]``.
 
     ``plugins``: all that are installed (None, the default), or those to load: names of installed ones, names of modules
     of this environment, and objects with hooks; ``()`` for none. ``files``: False leaves the files and the gate out; a

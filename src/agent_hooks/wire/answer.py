@@ -23,11 +23,15 @@ _CONTROLS = (
 
 
 class Answer(Value):
-    """The stdout (one JSON object or empty), stderr and exit code of a command hook."""
+    """The stdout (one JSON object or empty), stderr and exit code of a command hook.
+
+    ``record``: of the dispatch, for the resident process (see ``sources.telemetry``).
+    """
 
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
+    record: str = ""
 
 
 def tidy(text: str) -> str:
