@@ -48,7 +48,7 @@ DECIDING = """
 # registry on top of pluggy, which searches for installed plugins once and reads the options of its own specs, and of
 # each plugin's hooks, once, 35 for modules that somebody names as plugins, 16 for watched dispatches in the
 # lanes, and 10 for tables of settings.
-MOST_OF_THE_ENGINE = 2502
+MOST_OF_THE_ENGINE = 2508
 
 HOT_PATH = """
     model.values model.events model.tools model.state model.outcome model.context model.policy engine.markers

@@ -38,3 +38,10 @@ def declared_settings(plugin: Any, plugin_name: str, manager: HookManager) -> di
                 "two must name its table otherwise."
             )
     return found
+
+
+def take_settings(plugin: Any, plugin_name: str, manager: HookManager) -> None:
+    """Note the tables of a plugin that is registered. Raises ``RegistrationError`` as ``declared_settings``."""
+    managers.add(manager)
+    found = declared_settings(plugin, plugin_name, manager)
+    manager.settings_models |= {table: (plugin_name, made) for table, made in found.items()}

@@ -12,7 +12,6 @@ from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps,
 from agent_hooks.system.versions import unmet
 
 from .checks import call_own
-from .declared import declared_settings
 from .markers import PROJECT, hookimpl
 from .origins import ORIGIN, origin_in, origin_named
 from .plugin_info import MadePlugin, PluginInfo
@@ -65,7 +64,7 @@ def load_installed(
             plugin = load()
             if info.source == "plugin" and lies_in_project(*_files(plugin, info)):
                 info = info.replace(source="project")
-            if kept and not kept.isdisjoint(declared_settings(plugin, info.name, manager)):
+            if kept and _has_one_of(kept, plugin, info, manager):
                 # The machine's file has settings of a plugin that calls its table otherwise than itself.
                 info, is_off = info.replace(source="managed"), False
             if not is_off or _is_required(plugin, manager):
@@ -106,18 +105,24 @@ def _chosen(manager: HookManager, only: frozenset[str] | None, modules: Mapping[
     if only is not None:
         kept = manager.managed.plugins
         tables = kept - {info.name for info, _ in found}  # of plugins that call them otherwise than themselves
-        chosen = [each for each in found if each[0].name in only | kept or _has_one_of(tables, each, manager)]
+        chosen = [each for each in found if each[0].name in only | kept or _is_sought(tables, each, manager)]
     known = {name for info, _ in chosen if info.status != "ignored" for name in (info.name, info.entry_point)}
     return [*chosen, *(_module_point(*each) for each in modules.items() if each[0] not in known)]
 
 
-def _has_one_of(tables: frozenset[str], point: _Point, manager: HookManager) -> bool:
+def _is_sought(tables: frozenset[str], point: _Point, manager: HookManager) -> bool:
     """Whether an installed plugin has settings in one of these tables."""
     info, load = point
     try:
-        return bool(tables) and not tables.isdisjoint(declared_settings(load(), info.name, manager))
+        return bool(tables) and _has_one_of(tables, load(), info, manager)
     except Exception:  # it was not chosen
         return False
+
+
+def _has_one_of(tables: frozenset[str], plugin: Any, info: PluginInfo, manager: HookManager) -> bool:
+    from .declared import declared_settings
+
+    return not tables.isdisjoint(declared_settings(plugin, info.name, manager))
 
 
 def remedy_for(plugin: PluginInfo) -> str:

@@ -16,7 +16,6 @@ from agent_hooks.model.policy import RANKS, HookPolicy, strictest
 
 from . import hookspecs
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
-from .declared import declared_settings, managers
 from .installed import load_installed
 from .known_tools import close_unknown
 from .markers import PROJECT, HookOptions, marked
@@ -65,7 +64,6 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self.handler_types: dict[str, Any] = {}
         # By table: the plugin whose settings it holds, and their model or what returns it.
         self.settings_models: dict[str, tuple[str, Any]] = {}
-        managers.add(self)
         self.permits: Any = None  # permissions of the hooks of skills, if the manager was made from files
         self._entries: dict[str, Registered] = {}
         self._infos: dict[str, PluginInfo] = {}
@@ -140,8 +138,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self._infos.setdefault(plugin_name, PluginInfo(name=plugin_name, source=source))
         self._changed()
         try:
-            tables = declared_settings(plugin, plugin_name, self)
-            self.settings_models |= {table: (plugin_name, made) for table, made in tables.items()}
+            self._take_settings(plugin, plugin_name)
             call_own(plugin, "agent_hooks_register", self)
         except Exception:
             self.unregister(name=plugin_name)
@@ -233,6 +230,12 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         if event is None:
             return dict(opts)
         return {**opts, "wrapper": False, "specname": str(event), "is_wrapper": bool(opts.get("wrapper"))}
+
+    def _take_settings(self, plugin: Any, plugin_name: str) -> None:
+        if hasattr(plugin, "agent_hooks_settings"):
+            from .declared import take_settings
+
+            take_settings(plugin, plugin_name, self)
 
     def check_pending(self) -> None:
         """Raise ``UnknownHookError``, naming the nearest event, if a hook names one that no hookspec declares."""

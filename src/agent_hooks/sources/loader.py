@@ -30,7 +30,6 @@ from .files import (
     user_claude_sources,
     user_sources,
 )
-from .plugin_problems import plugin_problems
 from .plugin_settings import hold_project
 from .precedence import (
     deciding,
@@ -149,7 +148,7 @@ class HookConfigLoader:
             managed=managed,
             modules={**modules_in(files), **dict.fromkeys(self.modules, "plugin"), **(modules or {})},
         )
-        self._find(plugin_problems(manager), "plugin")
+        self._check_plugins(manager)
         if any("telemetry" in file.settings for file in files):
             from .telemetry import telemetry_problems
 
@@ -329,6 +328,13 @@ class HookConfigLoader:
             if finding.id not in self.ignored:
                 manager.notes += (f"agent_hooks: {finding}",)
         self._find(source.findings, "project", root)
+
+    def _check_plugins(self, manager: HookManager) -> None:
+        """Add findings about installed plugins that could not be loaded."""
+        if any(info.status in ("ignored", "broken") for info in manager.plugins()):
+            from .plugin_problems import plugin_problems
+
+            self._find(plugin_problems(manager), "plugin")
 
     def _check_names(self, manager: HookManager, files: Iterable[ReadFile], *, is_complete: bool) -> None:
         """Add findings about unknown names of plugins. ``is_complete``: all installed plugins were loaded."""

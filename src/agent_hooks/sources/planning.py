@@ -21,7 +21,6 @@ from agent_hooks.trust.search import TELLING, Search
 from .loader import PROTECTION, HookConfigLoader
 from .plannable import obstacle
 from .plugin_settings import export_tables
-from .settings_models import modules_that_declare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _plan(loader: HookConfigLoader, folders: Sequence[str], loaded: Iterable[str
         "rows": rows,
         "policies": (dict(manager.policy._fields), dict(manager.managed.policy._fields)),
         "protection": loader.protection,
-        "tables": {**export_tables(), "declaring": modules_that_declare(manager.get_plugins())},
+        "tables": {**export_tables(), "declaring": _modules_with_settings(manager)},
         "path": tuple(sys.path),
         "prefixes": (sys.prefix, sys.exec_prefix),
     }
@@ -181,3 +180,10 @@ def _code(manager: HookManager) -> Iterator[str]:
     for name in {"agent_hooks", *(info.entry_point.partition(":")[0].partition(".")[0] for info in manager.plugins())}:
         for folder in getattr(sys.modules.get(name), "__path__", ()):
             yield from stamps.files_below(folder)
+
+
+def _modules_with_settings(manager: HookManager) -> tuple[str, ...]:
+    """Return the names of the modules that say whose settings a model is."""
+    plugins = (plugin for plugin in manager.get_plugins() if hasattr(plugin, "agent_hooks_settings"))
+    specs = (getattr(plugin, "__spec__", None) for plugin in plugins)
+    return tuple(spec.name for spec in specs if spec is not None)

@@ -12,7 +12,7 @@ from .plugin_settings import declaring_modules, is_same_table, plugin_tables
 # Without pydantic, which only the model of a plugin brings.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any, TypeVar
 
     from pydantic import BaseModel
@@ -243,9 +243,3 @@ def _declared(module: str) -> Iterator[tuple[str, Any]]:
     declared: Any = sys.modules.get("agent_hooks.engine.declared")
     for registered in tuple(declared.managers) if declared else ():
         yield from ((name, made) for name, (_, made) in registered.settings_models.items())
-
-
-def modules_that_declare(plugins: Iterable[object]) -> tuple[str, ...]:
-    """Return the names of the modules among ``plugins`` that have settings, for ``restore_tables``."""
-    specs = (getattr(plugin, "__spec__", None) for plugin in plugins if hasattr(plugin, _HOOK))
-    return tuple(spec.name for spec in specs if spec is not None)
