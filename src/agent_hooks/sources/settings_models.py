@@ -71,17 +71,26 @@ def read_table(model: type[Model], table: PluginTable) -> Model:
 
     settings = thaw(table.settings)
     # As JSON, in which an array may become a tuple, and a text a path, also in strict mode.
+    text = json.dumps(settings, default=lambda date: date.isoformat())
     try:
-        text = json.dumps(settings, default=lambda date: date.isoformat(), allow_nan=table.source != "project")
-    except ValueError:
-        problem = "A number of a project must be finite: none is larger or smaller than nan."
-        raise _error(table, [Problem(_place_of(table), problem, "Correct it.")]) from None
-    try:
-        return model.model_validate_json(text, strict=True, extra="forbid", context={"table": table})
+        found = model.model_validate_json(text, strict=True, extra="forbid", context={"table": table})
     except ValidationError as error:
-        if found := problems(error, model, settings, _place_of(table)):
-            raise _error(table, found) from None
-    return model.model_validate_json(text, strict=True, context={"table": table})
+        if wrong := problems(error, model, settings, _place_of(table)):
+            raise _error(table, wrong) from None
+        found = model.model_validate_json(text, strict=True, context={"table": table})
+    if table.source == "project" and not _is_finite(settings):
+        problem = "A number of a project must be finite: none is larger or smaller than nan."
+        raise _error(table, [Problem(_place_of(table), problem, "Correct it.")])
+    return found
+
+
+def _is_finite(settings: Any) -> bool:
+    from json import dumps
+
+    try:
+        return bool(dumps(settings, default=str, allow_nan=False))
+    except ValueError:
+        return False
 
 
 def _error(table: PluginTable, problems: Sequence[Problem]) -> SettingsError:
