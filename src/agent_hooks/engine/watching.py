@@ -67,20 +67,11 @@ def observer(
     return function, lambda *given: function(*[given[number] for number in wanted]), tolerate
 
 
-def tell(observers: Iterable[Observer], *given: Any) -> None:
-    """Call the observers; their errors are tolerated."""
-    for _, call, tolerate in observers:
-        try:
-            call(*given)
-        except BaseException as error:
-            if not is_failure(error):
-                raise
-            tolerate(error)
-
-
-def begin(observers: Iterable[Observer], *given: Any) -> tuple[Observer, ...]:
-    """Tell the observers that something starts; return those whose answers want to hear of its end, the last first."""
-    started: tuple[Observer, ...] = ()
+def tell(observers: Iterable[Observer], *given: Any) -> tuple[Observer, ...]:
+    """Call the observers; their errors are tolerated. Return those that have answered with a function, which hears of
+    the end of what they were told of, the last first.
+    """
+    answered: tuple[Observer, ...] = ()
     for function, call, tolerate in observers:
         try:
             answer = call(*given)
@@ -90,8 +81,8 @@ def begin(observers: Iterable[Observer], *given: Any) -> tuple[Observer, ...]:
             tolerate(error)
         else:
             if answer is not None:
-                started = ((function, answer, tolerate), *started)
-    return started
+                answered = ((function, answer, tolerate), *answered)
+    return answered
 
 
 class Watch:
@@ -110,7 +101,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         if observers := self.chain.watchers.agent_hooks_dispatch_started:
-            self.endings = begin(observers, self.chain.event, self.ctx)
+            self.endings = tell(observers, self.chain.event, self.ctx)
         self.since = self.clock()
         return self
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.watching import NOBODY, Watchers, begin, tell
+from agent_hooks.engine.watching import NOBODY, Watchers, tell
 from agent_hooks.model.events import HookEvent
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def watched(run: AgentRun, states: AsyncGenerator[AgentState]) -> AsyncGenerator
 async def _watched(
     run: AgentRun, states: AsyncGenerator[AgentState], observers: Iterable[Observer]
 ) -> AsyncGenerator[AgentState]:
-    started = begin(observers, run.context(HookEvent.BEFORE_EXECUTION))
+    started = tell(observers, run.context(HookEvent.BEFORE_EXECUTION))
     error: BaseException | None = None
     try:
         while True:
@@ -68,7 +68,7 @@ def watched_call(run: AgentRun, tool: Tool, call: ToolCall) -> Awaitable[Any]:
 
 
 async def _watched_call(run: AgentRun, tool: Tool, call: ToolCall, observers: Iterable[Observer]) -> Any:
-    started = begin(observers, run.context(HookEvent.BEFORE_TOOL_USE, tool_call=call))
+    started = tell(observers, run.context(HookEvent.BEFORE_TOOL_USE, tool_call=call))
     result, error, since = None, None, perf_counter()
     try:
         result = await tool.call(call.args)
