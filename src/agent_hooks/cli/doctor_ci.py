@@ -1,4 +1,4 @@
-"""``agent-hooks doctor --ci``: what is wrong with the files of a project that nobody has trusted. Nothing of it is run,
+"""``agent-hooks doctor --ci``: the mistakes in the files of a project that nobody has trusted. Nothing of it is run,
 and no plugin is imported.
 """
 
@@ -33,7 +33,7 @@ _STYLES = {"error": "bold red", "warning": "yellow"}
 
 
 def show_ci(directory: str, *, form: str = "text", as_json: bool) -> int:
-    """Print what is wrong with the files of the project around ``directory``; return 1 if a hook of it could not be
+    """Print the mistakes in the files of the project around ``directory``; return 1 if a hook of it could not be
     honoured, else 0. ``form``: ``text``, or ``github`` for workflow commands, which annotate lines.
     """
     with prints_elsewhere():

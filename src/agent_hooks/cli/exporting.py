@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from .warming import LoadedFiles
 
-# How often it is started in all: what has ended it may end it again.
+# How often it is started in all: the same fault may end it again.
 _MOST_STARTS = 2
-# Seconds to send what is left when the resident process has ended.
+# Seconds to send the remaining records when the resident process has ended.
 _SECONDS_AT_END = 15
 # Where OpenTelemetry's own variables say nothing.
 _DEFAULTS = {"TRACES_EXPORTER": "otlp", "METRICS_EXPORTER": "otlp", "EXPORTER_OTLP_PROTOCOL": "http/protobuf"}
@@ -67,7 +67,7 @@ class Exporting:
         self._counts["passed on" if is_sent else "dropped"] += 1
 
     def read(self) -> bool:
-        """Take over what it says is wrong, and return whether it still runs."""
+        """Take over its last error message, and return whether it still runs."""
         assert self._channel is not None
         try:
             said = self._channel.recv(64 * 1024)
@@ -83,7 +83,7 @@ class Exporting:
         return False
 
     def status(self) -> str:
-        """Return what became of the records, and what is wrong; nothing if there were none."""
+        """Return how many records were passed on and dropped, and the last error; nothing if there were none."""
         if not self._starts:
             return ""
         counts = ", ".join(f"{name} {count}" for name, count in self._counts.items())
@@ -96,7 +96,7 @@ def export(channel: socket, kept_open: tuple[int, ...], files: LoadedFiles) -> N
     said = channel.makefile("w", errors="replace")
     try:
         os.setpgid(0, 0)
-        for number in (signal.SIGTERM, signal.SIGHUP):  # may reach a whole service: this one sends what is left
+        for number in (signal.SIGTERM, signal.SIGHUP):  # may reach a whole service: this one finishes
             signal.signal(number, signal.SIG_IGN)
         files.release()
         for descriptor in kept_open:
@@ -127,6 +127,6 @@ def export(channel: socket, kept_open: tuple[int, ...], files: LoadedFiles) -> N
     finally:
         signal.alarm(_SECONDS_AT_END)
         try:
-            atexit._run_exitfuncs()  # those of the SDK send what is left
+            atexit._run_exitfuncs()  # those of the SDK send the remaining records
         finally:
             os._exit(0)

@@ -19,8 +19,9 @@ managers: WeakSet[HookManager] = WeakSet()
 
 
 def declared_settings(plugin: Any, plugin_name: str, manager: HookManager) -> dict[str, Any]:
-    """Return the tables of a plugin's settings, each with its model or what returns it. Raises ``RegistrationError``
-    for anything else, and for a table that another plugin has.
+    """Return the tables of a plugin's settings, each with its model or a function that returns it.
+
+    Raises ``RegistrationError`` for anything else, and for a table that another plugin has.
     """
     found = call_own(plugin, "agent_hooks_settings", manager)
     if found is None:

@@ -43,7 +43,7 @@ def of_context(ctx: HookContext) -> dict[str, Any]:
 
 
 def of_outcome(event: HookEvent, outcome: HookOutcome) -> dict[str, Any]:
-    """Return the attributes of a dispatch that say what became of it; its reason is none of them."""
+    """Return the attributes of the outcome of a dispatch, without its reason."""
     found: dict[str, Any] = {EVENT: str(event), DECISION: str(outcome.decision)}
     if outcome._fields:
         optional = {

@@ -1,4 +1,4 @@
-"""The check of the settings of plugins when they are loaded: what is wrong, and gates that deny until it is right."""
+"""Checks the settings of plugins at load: findings about mistakes, and gates that deny until these are repaired."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _MOST_FINDINGS = 100
 _MOST_TOLD = 10
 # The name of the table of each model that was asked for.
 _names: dict[type, str] = {}
-# By model and files: the tables, and what they come to.
+# By model and files: the tables, and the merged instance.
 _merged: dict[tuple[Any, ...], tuple[Sequence[PluginTable], Any]] = {}
 
 
@@ -155,7 +155,7 @@ def _together(model: type[Model], name: str, tables: Sequence[PluginTable]) -> M
     found = [read_table(model, table) for table in given]
     if len(found) < 2:
         return found[0] if found else _default(model, name)
-    # Validated once more as a whole: what validators have made is none of what they take.
+    # Validated as a whole from the raw tables: a validator must not get its own result.
     settings = {key: value for table in given for key, value in table.settings.items()}
     try:
         return read_table(model, given[-1].replace(settings=settings))
