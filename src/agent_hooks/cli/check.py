@@ -75,7 +75,10 @@ def show_check(
         "hooks": [{**one, "origin": origins.get((one["plugin"], one["hook"]), "")} for one in watcher.ran],
         "not_asked": [
             {
-                **{"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin},
+                "hook": hook.name,
+                "plugin": hook.plugin,
+                "match": hook.match,
+                "origin": hook.origin,
                 "decided_by": outcome.hook if (hook.plugin, hook.name) in skipped else None,
             }
             for hook in hooks
@@ -183,7 +186,7 @@ def _meets(hook: Hook, ctx: HookContext) -> bool:
     """Whether the match of a hook is met, or fails."""
     try:
         return hook.match is None or bool(hook.match(ctx))
-    except Exception:
+    except Exception:  # noqa: BLE001 - whatever a predicate raises
         return True
 
 
