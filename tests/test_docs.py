@@ -48,6 +48,11 @@ def test_the_blocks_of_a_page_run_and_print_what_it_says(page: Path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_trusts_the_digest_that_it_computes(page: Path):
+    assert not re.search(r"--digest \S*\$\(", page.read_text(encoding="utf-8"))
+
+
 # -- the first screen of the README ------------------------------------------------------------------------------------
 
 
