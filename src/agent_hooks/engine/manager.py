@@ -20,7 +20,6 @@ from .installed import load_installed
 from .known_tools import close_unknown
 from .markers import OLD_WRAPPER, PROJECT, HookOptions, marked
 from .matchers import match_within
-from .monitoring import monitor
 from .origins import ORIGIN, origin_of
 from .plan import Hook, check_source
 from .plugin_info import HookInfo, MadePlugin, PluginInfo, Registered, hook_info
@@ -374,6 +373,8 @@ class HookManager(HookRegistry, pluggy.PluginManager):
 
         ``result.get_result()`` is the ``HookOutcome``. An error of either function is logged and changes no decision.
         """
+        from .monitoring import monitor
+
         undo = super().add_hookcall_monitoring(before, after)
         added = monitor(self, before, after, pluggy.Result)
         self._monitors += (added,)
