@@ -154,6 +154,8 @@ def _codex_permission(
     body: dict[str, Any], specific: dict[str, Any], common: dict[str, Any], tool: tuple[str, dict[str, Any]]
 ) -> Effect | None:
     decision, new = specific.get("permissionDecision"), specific.get("updatedInput")
+    if specific.get("hookEventName") == "PreSkillShellCommand" and (decision == "ask" or new is not None):
+        return Effect("no", **effect)
     reason = specific.get("permissionDecisionReason", "").strip(RUST_SPACE)
     if decision is None and new is None and "permissionDecisionReason" not in specific:
         legacy, reason = body.get("decision"), body.get("reason", "").strip(RUST_SPACE)
@@ -183,6 +185,7 @@ CLAUDE_SPECIFIC = {
     "UserPromptSubmit": {"additionalContext", "sessionTitle", "suppressOriginalPrompt"},
     "UserPromptExpansion": {"additionalContext"},
     "PreToolUse": {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"},
+    "PreSkillShellCommand": {"permissionDecision", "permissionDecisionReason", "updatedInput"},
     "PermissionRequest": {"decision"},
     "PermissionDenied": {"retry"},
     "PostToolUse": {"additionalContext", "updatedToolOutput", "updatedMCPToolOutput", "classifierContext"},
@@ -197,7 +200,7 @@ CLAUDE_SPECIFIC = {
 CLAUDE_EXIT_2_BLOCKS = {
     *("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch", "SubagentStop"),
     *("TaskCreated", "TaskCompleted", "Stop", "TeammateIdle", "ConfigChange", "WorktreeCreate", "PreCompact"),
-    *("PreModelSwitch", "Elicitation", "ElicitationResult"),
+    *("PreModelSwitch", "Elicitation", "ElicitationResult", "PreSkillShellCommand"),
 }
 CLAUDE_DECISION_BLOCKS = {
     *("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch", "SubagentStop"),
