@@ -154,8 +154,6 @@ def _codex_permission(
     body: dict[str, Any], specific: dict[str, Any], common: dict[str, Any], tool: tuple[str, dict[str, Any]]
 ) -> Effect | None:
     decision, new = specific.get("permissionDecision"), specific.get("updatedInput")
-    if specific.get("hookEventName") == "PreSkillShellCommand" and (decision == "ask" or new is not None):
-        return Effect("no", **effect)
     reason = specific.get("permissionDecisionReason", "").strip(RUST_SPACE)
     if decision is None and new is None and "permissionDecisionReason" not in specific:
         legacy, reason = body.get("decision"), body.get("reason", "").strip(RUST_SPACE)
@@ -266,6 +264,8 @@ def claude(
 
 def _claude_permission(specific: dict[str, Any], effect: dict[str, Any], *, terminal: bool) -> Effect:
     decision, new = specific.get("permissionDecision"), specific.get("updatedInput")
+    if specific.get("hookEventName") == "PreSkillShellCommand" and (decision == "ask" or new is not None):
+        return Effect("no", **effect)
     if decision == "deny" or (decision == "ask" and not terminal):
         return Effect("no", **effect)
     if decision == "ask":
