@@ -114,7 +114,7 @@ _CLAUDE: dict[str, Any] = {
 CLIENTS = {
     client.name: client
     for client in (
-        Client(name="claude", version="2.1.330", **_CLAUDE),
+        Client(name="claude", version="2.1.332", **_CLAUDE),
         Client(name="older-claude", version="2.1.200", **_CLAUDE),
         Client(
             name="codex",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .clients import run
 from .models import serving
@@ -46,13 +46,18 @@ class Session:
         self.installed = said
 
     def ask(
-        self, commands: Sequence[str], prompt: str = PROMPT, *, before: Mapping[int, Callable[[], None]] | None = None
+        self,
+        commands: Sequence[str | tuple[str, dict[str, Any]]],
+        prompt: str = PROMPT,
+        *,
+        before: Mapping[int, Callable[[], None]] | None = None,
     ) -> Model:
-        """Let the model call for the commands one after the other; it has then seen all that it was told.
+        """Let the model call for the commands, or other tools, one after the other; it has then seen all that was told.
 
         What stands in ``before`` at a command's number is done just before the model calls for it.
         """
-        with serving([self.client.call(command) for command in commands], before or {}) as model:
+        calls = [self.client.call(each) if isinstance(each, str) else each for each in commands]
+        with serving(calls, before or {}) as model:
             home = self.home
             env = self.env | dict(self.client.configure(home, model.url))
             code, self.said = run([str(self.program), *self.client.asks(prompt, model.url)], cwd=self.project, env=env)

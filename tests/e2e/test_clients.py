@@ -36,6 +36,21 @@ def test_scenario(what: str, name: str, session: Callable[[str], Session]):
     assert scenario.requests in {None, len(model.requests)}, here.said
 
 
+@pytest.mark.parametrize("name", sorted(CLAUDES))
+@pytest.mark.parametrize("is_typed", [False, True], ids=["called", "typed"])
+def test_lines_of_shell_in_skills(name: str, is_typed: bool, session: Callable[[str], Session]):
+    here = session(name)
+    for skill, line in (("bad", ": deny; echo > ran"), ("good", ": none; echo > after")):
+        (here.project / f".claude/skills/{skill}").mkdir(parents=True)
+        (here.project / f".claude/skills/{skill}/SKILL.md").write_text(f"---\ndescription: d\n---\n!`{line}`\n")
+    models = [
+        here.ask([], f"/{skill}") if is_typed else here.ask([("Skill", {"skill": skill})]) for skill in ("bad", "good")
+    ]
+    assert not here.ran("ran"), here.said
+    assert here.ran("after"), here.said
+    assert is_typed or models[0].saw("the-reason-of-deny"), here.said
+
+
 @pytest.mark.parametrize("name", sorted(ALL))
 def test_environment_moved_away(name: str, session: Callable[[str], Session]):
     here = session(name)

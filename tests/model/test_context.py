@@ -236,3 +236,24 @@ def test_a_tool_call_that_is_none_is_refused(call):
 def test_no_tool_call_is_no_mistake():
     assert HookContext("user_input", tool_call=None).tool_call is None
     assert HookContext("before_tool_use", tool_call=ToolCall("Bash")).replace(tool_call=None).tool_call is None
+
+
+OF_A_STATE = {
+    "before_execution": (),
+    "after_execution": (),
+    "before_step": (),
+    "after_step": (),
+    "before_tool_use": (ToolCall("x"),),
+    "after_tool_use": (ToolExecution(call=ToolCall("x")),),
+    "on_stop": (),
+    "on_error": (ValueError("x"),),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_STATE)
+def test_a_context_of_a_state_is_about_its_agent_unless_told_otherwise(name):
+    make = getattr(HookContext, name)
+    state = AgentState(agent_id="mine", parent_agent_id="above")
+    ctx = make(state, *OF_A_STATE[name])
+    assert (ctx.state, ctx.agent_id, ctx.parent_agent_id) == (state, "mine", "above")
+    assert make(state, *OF_A_STATE[name], agent_id="another").agent_id == "another"

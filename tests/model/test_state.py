@@ -102,7 +102,8 @@ def test_the_most_authoritative_signal_is_reported_and_the_first_of_equals():
 
 def test_a_persons_wish_to_stop_is_a_signal():
     signal = StopSignal.user_requested("enough")
-    assert (signal.reason, signal.message, signal.source) == (StopReason.USER_REQUESTED, "enough", "user")
+    assert (signal.source, StopSignal.user_requested("enough", source="a person").source) == ("", "a person")
+    assert (signal.reason, signal.message) == (StopReason.USER_REQUESTED, "enough")
 
 
 @pytest.mark.parametrize(

@@ -373,6 +373,13 @@ def test_a_denied_activation_comes_back_to_the_model_and_the_text_stays_out(outc
     assert (state.status, state.output) == ("completed", "Done.")
     assert names(recorder).count("after_skill_activation") == 0
     assert only(recorder, "after_turn").skill is None
+    # As any denied call: no result and no failure, and whoever keeps an audit is told.
+    (execution,) = state.steps[0].executions
+    assert (execution.was_blocked, execution.reason, execution.error.type) == (True, "Ask ops.", "ToolBlocked")
+    told = only(recorder, "after_tool_use")
+    assert (told.was_blocked, told.tool_execution.reason) == (True, "Ask ops.")
+    assert names(recorder).count("on_tool_error") == 0
+    assert state.errors == ()
 
 
 def test_hooks_may_add_to_what_the_model_reads_of_a_skill():

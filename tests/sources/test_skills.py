@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 from agent_hooks import (
     AgentBuilder,
     HookConfigLoader,
+    HookContext,
     HookManager,
     HookOutcome,
     HookPolicy,
@@ -32,8 +34,6 @@ from skill_files import DEPLOY, group, markdown, tool
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from agent_hooks import HookContext
 
 
 class Recorder:
@@ -548,3 +548,40 @@ def test_a_hook_that_cannot_work_is_an_error_where_it_is_made(
         SkillHook(event, handler_, matcher=matcher)
 
     assert says in str(caught.value)
+
+
+class Slack:
+    """A module of SkillKit's kind, with its configuration beside it."""
+
+    @staticmethod
+    def execute(config, ctx):
+        return "deny", f"{config['channel']} says no to {ctx.tool_call.name}"
+
+
+class SlowSlack:
+    async def execute(self, config, ctx):
+        await asyncio.sleep(0)
+        return Slack.execute(config, ctx)
+
+
+@pytest.mark.parametrize("module", [Slack, SlowSlack()])
+def test_a_hook_of_a_module_with_its_configuration(module):
+    manager = HookManager(load_plugins=False)
+    hook = SkillHook("PreToolUse", (module, {"channel": "#x"}), matcher="shell")
+    register_skill(manager, Skill("s", hooks=[hook]))
+    outcome = manager.hooks().run_sync(HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": "ls"})))
+    assert (outcome.decision, outcome.reason) == ("deny", "#x says no to Bash")
+
+
+def test_a_module_without_execute_is_refused():
+    with pytest.raises(RegistrationError, match="is no handler of a skill"):
+        SkillHook("PreToolUse", (object(), {"channel": "#x"}))
+
+
+def test_a_skill_is_unregistered_by_its_plugins_name_alone():
+    manager = HookManager(load_plugins=False)
+    name = register_skill(manager, Skill("s", hooks=[SkillHook("PreToolUse", lambda ctx: ("deny", "no"))]))
+    manager.unregister(name)
+    assert not manager.hooks().listens("before_tool_use")
+    with pytest.raises(RegistrationError, match="'skill:s' is not registered"):
+        manager.unregister(name)

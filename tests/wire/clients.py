@@ -183,6 +183,7 @@ CLAUDE_SPECIFIC = {
     "UserPromptSubmit": {"additionalContext", "sessionTitle", "suppressOriginalPrompt"},
     "UserPromptExpansion": {"additionalContext"},
     "PreToolUse": {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"},
+    "PreSkillShellCommand": {"permissionDecision", "permissionDecisionReason", "updatedInput"},
     "PermissionRequest": {"decision"},
     "PermissionDenied": {"retry"},
     "PostToolUse": {"additionalContext", "updatedToolOutput", "updatedMCPToolOutput", "classifierContext"},
@@ -197,7 +198,7 @@ CLAUDE_SPECIFIC = {
 CLAUDE_EXIT_2_BLOCKS = {
     *("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch", "SubagentStop"),
     *("TaskCreated", "TaskCompleted", "Stop", "TeammateIdle", "ConfigChange", "WorktreeCreate", "PreCompact"),
-    *("PreModelSwitch", "Elicitation", "ElicitationResult"),
+    *("PreModelSwitch", "Elicitation", "ElicitationResult", "PreSkillShellCommand"),
 }
 CLAUDE_DECISION_BLOCKS = {
     *("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch", "SubagentStop"),
@@ -263,6 +264,8 @@ def claude(
 
 def _claude_permission(specific: dict[str, Any], effect: dict[str, Any], *, terminal: bool) -> Effect:
     decision, new = specific.get("permissionDecision"), specific.get("updatedInput")
+    if specific.get("hookEventName") == "PreSkillShellCommand" and (decision == "ask" or new is not None):
+        return Effect("no", **effect)
     if decision == "deny" or (decision == "ask" and not terminal):
         return Effect("no", **effect)
     if decision == "ask":

@@ -295,6 +295,7 @@ REFUSABLE = {
     *("BeforeTool", "AfterTool", "BeforeAgent", "BeforeModel", "AfterModel", "TodoCreated", "TodoCompleted"),
     *("PreToolUse", "UserPromptSubmit", "PostToolUse", "PreCompact", "UserPromptExpansion", "PostToolBatch"),
     *("TaskCreated", "TaskCompleted", "ConfigChange", "PreModelSwitch", "Elicitation", "WorktreeCreate"),
+    "PreSkillShellCommand",
 }
 
 

@@ -14,7 +14,7 @@ from agent_hooks.system import folders, stamps
 from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
 
-from .host_hooks import add_host_hooks, capped, is_forced, mark_round, unseen
+from .host_hooks import add_host_hooks, capped, is_forced, loads_lines, mark_round, unseen
 from .quick import shape_of, use_site
 from .time_limits import TimeLimits
 
@@ -85,7 +85,7 @@ def ask_hooks(event: Event, send: Callable[[Answer], None], marks: Marks) -> Non
 
         if host.rounds_have_prompts and ctx.event is HookEvent.USER_INPUT and manager.hooks().listens(ctx.event):
             ctx = ctx.replace(stop_hook_active=is_forced(ctx))
-        limits.apply(manager, ctx.event)
+        limits.apply(manager, ctx.event, *(HookEvent.BEFORE_TOOL_USE,) * loads_lines(ctx))
         ask = asks_host(event)
         add_host_hooks(manager, host, ctx, ask)
         hooks = manager.hooks(ask, settled)
@@ -127,7 +127,7 @@ def _needs_loop(hooks: Hooks, event: HookEvent) -> bool:
 def _hooks_for(event: Event) -> tuple[HookRegistry, HookConfigLoader | None]:
     """Return the hooks for an event, and what loaded them: None if they are those of the plan."""
     plan = event.begun.plan
-    if plan is not None:
+    if plan is not None and not loads_lines(event.ctx):  # its hooks are those for the call itself
         from agent_hooks.sources.planned import MoreHooksError, hooks_of
 
         try:
@@ -219,7 +219,7 @@ def _learn_quiet(event: Event, plan: Plan, answer: Answer) -> bool:
     # A tool call may touch a folder with hooks of its own.
     is_quiet = event.ctx.tool_call is None and not any(row["event"] == name for row in plan["rows"])
     # A context that is not whole denies, and its shape does not tell.
-    is_quiet = is_quiet and not event.host.reads_whole_contexts
+    is_quiet = is_quiet and not event.host.reads_whole_contexts and not loads_lines(event.ctx)
     if not is_quiet or payload is None or len(plan["quiet"]) >= _MAX_QUIET:
         return False
     shape = shape_of(payload, event.ctx.host_event)

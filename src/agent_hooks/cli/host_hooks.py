@@ -11,7 +11,8 @@ from agent_hooks.engine.markers import HookOptions
 from agent_hooks.engine.plan import Hook
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import HookOutcome
+from agent_hooks.model.outcome import Decision, HookOutcome
+from agent_hooks.model.tools import SKILL_TOOLS, texts_with_roles
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.quick_json import loads
 
@@ -31,30 +32,42 @@ if TYPE_CHECKING:
 LIMITS = "agent-hooks run"
 # After every hook that was registered.
 _LAST = 2**31
-# Seconds for all hooks on a subagent together; each has its own timeout, and the command answers before.
-_SUBAGENT_SECONDS = 600.0
+# Seconds for all hooks on a subagent, or on lines of shell, together; each has its own timeout, and the command answers
+# before.
+_SECONDS = 600.0
+# Characters of a line of shell in a reason, and its marks in the text of a skill or a command.
+_MAX_LINE = 200
+_LINE_MARKS = ("!`", "!\\`", "!{", "```!", "\\u0021", "\\U00000021", "\\u007b", "\\u007B")
 
 
 def add_host_hooks(manager: HookRegistry, host: Host, ctx: HookContext, ask: Ask) -> None:
     """Insert those that ``ctx`` needs, if any hook is installed."""
+    hooks = manager.hooks(ask=ask)
+    if loads_lines(ctx) and hooks.listens(HookEvent.BEFORE_TOOL_USE):
+        gate = ShellLinesGate(host, hooks)
+        manager.insert(_wrapper("agent_hooks.shell_lines", gate.ask, "managed", manager, _SECONDS, ctx.event))
     if ctx.event is not HookEvent.BEFORE_TOOL_USE or ctx.tool_call is None:
         return
-    hooks = manager.hooks(ask=ask)
     starts_subagent = ctx.tool_call.kind == "subagent" and hooks.listens(HookEvent.BEFORE_SUBAGENT)
     if starts_subagent or hooks.listens(ctx.event):
         manager.insert(_wrapper("agent_hooks.host_limits", HostLimits(host).limit, "user", manager))
     if starts_subagent:
-        gate = SubagentGate(host, hooks)
-        manager.insert(_wrapper("agent_hooks.before_subagent", gate.ask, "managed", manager, _SUBAGENT_SECONDS))
+        subagents = SubagentGate(host, hooks)
+        manager.insert(_wrapper("agent_hooks.before_subagent", subagents.ask, "managed", manager, _SECONDS))
 
 
 def _wrapper(
-    name: str, function: Callable[..., Any], source: str, manager: HookRegistry, timeout: float | None = None
+    name: str,
+    function: Callable[..., Any],
+    source: str,
+    manager: HookRegistry,
+    timeout: float | None = None,
+    event: HookEvent = HookEvent.BEFORE_TOOL_USE,
 ) -> Hook:
-    """Return an outermost wrapper of tool calls; ``timeout`` for an async one."""
+    """Return an outermost wrapper of an event; ``timeout`` for an async one."""
     policy = manager.policy_of(source)
     return Hook(
-        HookEvent.BEFORE_TOOL_USE,
+        event,
         function,
         ("ctx",),
         HookOptions(wrapper=True, tryfirst=True, timeout=timeout, name=name),
@@ -69,6 +82,17 @@ def _wrapper(
         default_timeout=policy.timeout,
         managed_policy=policy if source == "managed" else None,
     )
+
+
+def loads_lines(ctx: HookContext) -> bool:
+    """Whether the event may have the host run, or keep, a text with lines of shell: a skill or a command."""
+    call = ctx.tool_call
+    if call is None:
+        return ctx.host_event == "UserPromptExpansion"  # what a person typed
+    if ctx.event is not HookEvent.BEFORE_TOOL_USE or call.kind in ("read", "search"):
+        return False
+    texts = (text for text, _ in texts_with_roles(call.args))
+    return call.name.lower() in SKILL_TOOLS or any(mark in text for text in texts for mark in _LINE_MARKS)
 
 
 class HostLimits:
@@ -101,6 +125,51 @@ class SubagentGate:
             yield HookOutcome(decision=inner.decision, reason=inner.reason, failed=inner.failed, context=inner.context)
         elif inner.task is not None:
             yield HookOutcome.deny(self._host.instead(inner.task))
+
+
+class ShellLinesGate:
+    """Asks the hooks of shell calls about each line of shell in the text of a skill or a command that an event loads or
+    writes: the host runs these lines without a tool call.
+    """
+
+    def __init__(self, host: Host, hooks: Hooks) -> None:
+        self._host = host
+        self._hooks = hooks
+        self._is_asking = False
+
+    async def ask(self, ctx: HookContext) -> AsyncGenerator[HookOutcome | None, HookOutcome]:
+        """Return the hooks' objection to one of the lines."""
+        outcome = yield None
+        if outcome.decision.is_blocking or self._is_asking:  # these lines are shell calls themselves
+            return
+        if ctx.tool_call is not None and outcome.tool_args is not None:
+            ctx = ctx.replace(tool_call=ctx.tool_call.with_args(outcome.tool_args))
+        self._is_asking = True
+        try:
+            objection = await self._objection(ctx)
+        finally:
+            self._is_asking = False
+        if objection is not None:
+            yield objection
+
+    async def _objection(self, ctx: HookContext) -> HookOutcome | None:
+        from agent_hooks.sources.shell_lines import loaded_lines
+
+        try:
+            lines = loaded_lines(ctx)
+        except (OSError, AgentHooksError) as error:
+            return HookOutcome.deny(f"The lines of shell in the text that this loads cannot be judged: {error}")
+        asked: HookOutcome | None = None
+        for tool, line, place in lines:
+            inner = await self._hooks.dispatch(self._host.shell_line(ctx, tool, line))
+            reason = f"Loading the text runs a line of shell, `{line[:_MAX_LINE]}` ({place}). {inner.reason}".rstrip()
+            if inner.tool_args is not None:
+                return HookOutcome.deny(f"{reason} {self._host.instead(inner.tool_args)}")
+            if inner.blocks:
+                return HookOutcome(decision=inner.decision, reason=reason, failed=inner.failed, context=inner.context)
+            if inner.decision is Decision.ASK:
+                asked = asked or HookOutcome.ask(reason)
+        return asked
 
 
 def capped(outcome: HookOutcome, ctx: HookContext, limit: int) -> tuple[HookOutcome, tuple[str, ...]]:

@@ -65,13 +65,13 @@ class TimeLimits:
         """Report the import that starts and its deadline; an empty string at the end of loading."""
         self._mark(activity, min(monotonic() + _LOADING_SECONDS, self._end) if activity else float("inf"))
 
-    def apply(self, manager: HookRegistry, event: HookEvent) -> None:
-        """Hold the hooks of ``event``, and of the events that it can lead to, to their limits."""
+    def apply(self, manager: HookRegistry, *events: HookEvent) -> None:
+        """Hold the hooks of ``events``, and of those that each can lead to, to their limits."""
         if not hasattr(os, "fork"):
             return
         signal.signal(signal.SIGALRM, self._interrupt)
         hooks = manager.hooks()
-        for each in dict.fromkeys((event, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT)):
+        for each in dict.fromkeys((*events, HookEvent.PERMISSION_REQUEST, HookEvent.BEFORE_SUBAGENT)):
             chain = hooks.chain(each)
             for hook in (*chain.wrappers, *chain.deciders) if chain is not None else ():
                 self._apply_to(hook)

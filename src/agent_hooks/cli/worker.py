@@ -30,7 +30,7 @@ from agent_hooks.wire.answer import without_controls
 
 from .asking import Event, asks_host, loader_for, written
 from .confinement import take_over
-from .host_hooks import LIMITS, add_host_hooks
+from .host_hooks import LIMITS, add_host_hooks, loads_lines
 from .quick import Start, options_of
 from .resident import ANSWERED, DECLINED
 from .run import asking, deadline_of, decide, parse_options
@@ -199,7 +199,7 @@ class Worker:
             ctx, near = event.ctx, event.near
             key = (event.host.name, event.folders, event.begun.modules)
             kept = self._managers.load(key, near, lambda: loader_for(event))
-            if kept is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent"):
+            if kept is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent") or loads_lines(ctx):
                 return None
             manager = kept.manager
             ctx = ctx.replace(project_dir=ctx.project_dir or kept.project_dir)

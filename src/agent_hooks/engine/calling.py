@@ -283,8 +283,14 @@ def explained(error: BaseException) -> str:
     )
 
 
+class MissingCallError(HookMisuseError):
+    """Raised where a caller dispatches an event about a tool call without that call."""
+
+
 def describe_failure(hook: Hook, error: BaseException, *, with_advice: bool = False) -> str:
     """Return the sentence that says how a hook failed."""
+    if isinstance(error, MissingCallError):
+        return f"Not the hook {hook.name} failed, but its caller: {error}"
     advice = getattr(error, "advice", "") if with_advice else ""
     return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"
 
@@ -327,11 +333,11 @@ async def awaiting(awaitable: Any) -> Any:
 
 
 def matches(hook: Hook, ctx: HookContext) -> Any:
-    """Return whether the hook is to be asked. Raises ``HookMisuseError`` without the call that it is to judge."""
+    """Return whether the hook is to be asked. Raises ``MissingCallError`` without the call that it is to judge."""
     event = hook.event
     if ctx.tool_call is None and event.matched_by == "tool" and event.closed is not None:
         # A hook without a match can still judge a result.
         needs_call = event.subject == "tool_args" or (hook.match is not None and isinstance(hook.options.match, str))
         if needs_call:
-            raise HookMisuseError(f"{event!s} came without a tool call: give the context tool_call=ToolCall(name).")
+            raise MissingCallError(f"{event!s} came without a tool call: give the context tool_call=ToolCall(name).")
     return True if hook.match is None else hook.match(ctx)

@@ -164,7 +164,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
 
     def unregister(self, plugin: Any = None, name: str | None = None) -> Any:
         """Unregister a plugin, by object or name, and return it. Raises ``RegistrationError`` if unknown."""
-        name = name or self.get_name(plugin)
+        name = name or self.get_name(plugin) or (plugin if isinstance(plugin, str) else None)
         if name is None or not (self.has_plugin(name) or self.is_blocked(name)):
             raise RegistrationError(f"{plugin if name is None else name!r} is not registered.")
         found = super().unregister(name=name)

@@ -92,9 +92,13 @@ class PendingCall:
             return call
         loop.block()
         execution = with_context(ToolExecution.denied(call, outcome.reason), self.context)
-        await loop.ask(HookEvent.AFTER_TOOL_USE, tool_call=call, tool_execution=execution, was_blocked=True)
+        await self._tell_blocked(execution)
         self.execution = execution
         return None
+
+    async def _tell_blocked(self, execution: ToolExecution) -> None:
+        call = execution.call
+        await self.loop.ask(HookEvent.AFTER_TOOL_USE, tool_call=call, tool_execution=execution, was_blocked=True)
 
     async def perform(self, call: ToolCall) -> Performed:
         """Run the tool; return the execution and the error, if any."""
@@ -124,6 +128,10 @@ class PendingCall:
     async def after(self, execution: ToolExecution, error: BaseException | None) -> None:
         """Dispatch the result to hooks, and keep it unless they request a retry."""
         self.made += 1
+        if execution.was_blocked:  # by the hooks of the tool's own action
+            execution = self.execution = with_context(execution, self.context)
+            await self._tell_blocked(execution)
+            return
         again = False
         if error is not None and execution.error is not None:
             outcome = await self.loop.ask(

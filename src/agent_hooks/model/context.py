@@ -326,30 +326,30 @@ class HookContext(Value):
     @classmethod
     def before_execution(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A run begins."""
-        return cls(HookEvent.BEFORE_EXECUTION, state=state, **fields)
+        return cls(HookEvent.BEFORE_EXECUTION, **_of_state(state, fields))
 
     @classmethod
     def after_execution(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A run has ended."""
-        return cls(HookEvent.AFTER_EXECUTION, state=state, **fields)
+        return cls(HookEvent.AFTER_EXECUTION, **_of_state(state, fields))
 
     @classmethod
     def before_step(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A step begins."""
         fields["step_index"] = state.step_count
-        return cls(HookEvent.BEFORE_STEP, state=state, **fields)
+        return cls(HookEvent.BEFORE_STEP, **_of_state(state, fields))
 
     @classmethod
     def after_step(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """A step has ended."""
-        return cls(HookEvent.AFTER_STEP, state=state, step=state.current_step, **fields)
+        return cls(HookEvent.AFTER_STEP, step=state.current_step, **_of_state(state, fields))
 
     @classmethod
     def before_tool_use(
         cls, state: AgentState | None, tool_call: ToolCall, **fields: Unpack[FurtherFields]
     ) -> HookContext:
         """A tool is about to be called."""
-        return cls(HookEvent.BEFORE_TOOL_USE, state=state, tool_call=tool_call, **fields)
+        return cls(HookEvent.BEFORE_TOOL_USE, tool_call=tool_call, **_of_state(state, fields))
 
     @classmethod
     def after_tool_use(
@@ -358,18 +358,17 @@ class HookContext(Value):
         """A tool was called, or blocked."""
         return cls(
             HookEvent.AFTER_TOOL_USE,
-            state=state,
             tool_call=execution.call,
             tool_execution=execution,
             result=execution._fields.get("result"),
             was_blocked=execution.was_blocked,
-            **fields,
+            **_of_state(state, fields),
         )
 
     @classmethod
     def on_stop(cls, state: AgentState, **fields: Unpack[FurtherFields]) -> HookContext:
         """The run is about to stop."""
-        return cls(HookEvent.ON_STOP, state=state, stop_signal=state.stop_signal, **fields)
+        return cls(HookEvent.ON_STOP, stop_signal=state.stop_signal, **_of_state(state, fields))
 
     @classmethod
     def before_subagent(cls, name: str, task: Any, **fields: Unpack[FurtherFields]) -> HookContext:
@@ -387,7 +386,15 @@ class HookContext(Value):
     ) -> HookContext:
         """Something failed; ``error_list`` always holds the error."""
         errors = (*(state.errors if state is not None else ()), ErrorInfo.of(error))
-        return cls(HookEvent.ON_ERROR, state=state, error=error, error_list=errors, **fields)
+        return cls(HookEvent.ON_ERROR, error=error, error_list=errors, **_of_state(state, fields))
+
+
+def _of_state(state: AgentState | None, fields: FurtherFields) -> Any:
+    """Return ``fields`` with the state, and the ids of its agent where they do not name one."""
+    about: dict[str, Any] = {"state": state}
+    if state is not None and state.agent_id:
+        about.update(agent_id=state.agent_id, parent_agent_id=state.parent_agent_id)
+    return {**about, **fields}
 
 
 def _check_call(fields: Any) -> None:

@@ -49,7 +49,8 @@ class HookPolicy(Value):
     ``max_forced_continuations``: rounds that hooks may force in one run, on a host in a row. ``max_retries``: how often
     one model request or tool call may be made again because hooks ask for it. ``contracts``: the handling of a change
     that an event does not list, ``"off"`` (kept), ``"diagnostic"`` (kept and reported) or ``"strict"`` (the hook
-    fails).
+    fails). This is about the fields of an outcome. A change of another field of the context, such as ``cwd``, never
+    counts and is always reported.
     ``allow_shell``: whether files may bring command and http hooks at all. ``require_project_gates``: refuse to start
     where the hooks of a project are not trusted, instead of going on without them.
     ``shadow``: every hook only reports its decision. ``context_separator``: the text between the contexts of two

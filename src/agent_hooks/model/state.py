@@ -125,7 +125,7 @@ class StopSignal(Value):
             super().__init__(reason=StopReason.parse(reason), **fields)
 
     @classmethod
-    def user_requested(cls, message: str = "", source: str = "user") -> StopSignal:
+    def user_requested(cls, message: str = "", source: str = "") -> StopSignal:
         """Return the signal that stands for a person's wish to stop."""
         return cls(reason=StopReason.USER_REQUESTED, message=message, source=source)
 

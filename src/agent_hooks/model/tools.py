@@ -26,6 +26,8 @@ CLAUDE_NAMES: dict[str, tuple[str, ...]] = {
     "web_search": ("WebSearch",),
     "subagent": ("Agent", "Task"),
 }
+# The hosts' tools, in lower case, that load the text of a skill or a command.
+SKILL_TOOLS = frozenset({"skill", "slashcommand"})
 
 # Names of one tool: a rule written for any of them holds for all. Claude Code's own list of former names.
 _SAME_TOOL = (

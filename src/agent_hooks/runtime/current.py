@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 from agent_hooks.engine import guarded_run
 from agent_hooks.engine.calling import in_event_loop
 from agent_hooks.engine.foreign_calls import AT_WORK
-from agent_hooks.errors import HookMisuseError
+from agent_hooks.errors import HookMisuseError, RunError
 from agent_hooks.model.state import AgentState, BegunCall
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 Params = ParamSpec("Params")
 Result = TypeVar("Result")
+
+
+class ToolDeniedError(RunError):
+    """Raised by a tool of the runtime whose own action hooks deny, with their reason."""
 
 
 class Caller(NamedTuple):

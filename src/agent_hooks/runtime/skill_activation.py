@@ -10,10 +10,9 @@ from agent_hooks.formats.skill_files import SKILL_FILE
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import WAITING
-from agent_hooks.model.tool_call import DENIED
 from agent_hooks.sources.skills import Skill, register_skill, skill_text
 
-from .current import CURRENT, acting_as
+from .current import CURRENT, ToolDeniedError, acting_as
 from .interceptors import in_skill
 from .pausing import dispatch_now, hooks_in
 from .python_tools import Tool
@@ -99,8 +98,8 @@ class SessionSkills:
         return {name: text for name, text in self._texts.items() if text.text and not text.path and text.may_model}
 
     async def activate(self, skill: str, arguments: str = "") -> str:
-        """Activate a skill in the run that calls this tool, and return its text, or the reason if hooks deny it.
-        Raises ``RunError`` for an unknown skill.
+        """Activate a skill in the run that calls this tool, and return its text. Raises ``RunError`` for an
+        unknown skill, ``ToolDeniedError`` if hooks deny it: the call then counts as one that they denied.
         """
         caller = CURRENT.get()
         run = caller.run
@@ -114,11 +113,11 @@ class SessionSkills:
         hooks = in_skill(run.hooks, skill)
         about = {"skill": skill, "skill_name": skill, "arguments": arguments}
         outcome = await _dispatched(hooks, run, HookEvent.BEFORE_SKILL_ACTIVATION, about)
-        if outcome.decision in WAITING or outcome.blocks:
-            return f"{DENIED}{outcome.reason}"
-        run.enter_skill(skill)
         if caller.agents is not None:
             caller.agents.outcomes.append(outcome)  # its context goes with the result
+        if outcome.decision in WAITING or outcome.blocks:
+            raise ToolDeniedError(outcome.reason)
+        run.enter_skill(skill)
         await _dispatched(hooks, run, HookEvent.AFTER_SKILL_ACTIVATION, {**about, "result": text})
         return text
 

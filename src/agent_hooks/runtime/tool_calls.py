@@ -11,7 +11,7 @@ from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall, ToolExecution
 
-from .current import Caller, StartedAgents, acting_as
+from .current import Caller, StartedAgents, ToolDeniedError, acting_as
 from .messages import NOT_RUN, has_failed, unfinished
 from .pausing import Paused, Waits
 from .watched_runs import watched_call
@@ -71,6 +71,8 @@ class Call(PendingCall):
         """Return the execution that failed, or was suspended, with this error."""
         if isinstance(error, Waits) and error is self.agents.first_wait:
             return ToolExecution(call=call)
+        if isinstance(error, ToolDeniedError):
+            return ToolExecution.denied(call, str(error))
         if self.is_answered and isinstance(error, SuspensionError):
             raise error
         return super().failed(call, error, duration)

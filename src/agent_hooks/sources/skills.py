@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from agent_hooks.engine.matchers import compile_match
 from agent_hooks.errors import RegistrationError, TrustError
@@ -33,7 +34,8 @@ class SkillHook(Value):
 
     ``SkillHook("PreToolUse", check, matcher="Shell")``. ``handler``: a callable that takes the context; or
     ``(module, "function", [arguments])``, called with the context before its arguments, the module itself or its name;
-    or ``("command", {"command": …})``, a handler type and its fields. ``matcher``: a match text or predicate. A
+    or ``("command", {"command": …})``, a handler type and its fields, the type by its name or itself, an object whose
+    ``execute(config, ctx)`` is called. ``matcher``: a match text or predicate. A
     callable that fails blocks where the event has a gate. Raises ``UnknownEventError`` and ``RegistrationError``.
     """
 
@@ -58,10 +60,14 @@ class SkillHook(Value):
         match self.handler:
             case (str(type_), dict(config)):
                 return HookEntry(type=type_, config=config, **common)
-        function = _function(self.handler)
+            case (type_, dict(config)) if callable(execute := getattr(type_, "execute", None)):
+                function: Callable[[HookContext], Any] = partial(execute, config)
+                name = getattr(type_, "__name__", type(type_).__name__)
+            case _:
+                function = _function(self.handler)
+                name = getattr(function, "__name__", type(function).__name__)
         # The failure rules of SKILL.md apply to its handlers, not to functions.
         on_failure = "closed" if self.event.closed in ("deny", "stop") else None
-        name = getattr(function, "__name__", type(function).__name__)
         return HookEntry(type=_PYTHON, config={"call": function}, name=name, on_failure=on_failure, **common)
 
 

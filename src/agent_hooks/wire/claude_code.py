@@ -1,4 +1,4 @@
-"""Claude Code's hooks, as of 2.1.330. Sources: code.claude.com/docs/en/hooks, the Agent SDK's types, the client."""
+"""Claude Code's hooks, as of 2.1.332. Sources: code.claude.com/docs/en/hooks, the Agent SDK's types, the client."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ ROWS = {
     "SessionStart": row("session_start", takes="context message stop"),
     "UserPromptSubmit": row("user_input", "decision", "context message stop", 30.0),
     "PreToolUse": row("before_tool_use", "permission", "context message stop ask allow rewrite"),
+    # A line of shell in the text of a skill or a command, since 2.1.332: an ask and new arguments refuse it as well.
+    "PreSkillShellCommand": row("before_tool_use", "permission", "message"),
     # Exit 2 is not honoured here: the JSON alone decides.
     "PermissionRequest": row("permission_request", "behavior", "message interrupt"),
     "PostToolUse": row("after_tool_use", "decision", "context message stop result"),

@@ -196,6 +196,11 @@ class Host(Reader):
         name = texts_in(args, SUBAGENT_KEYS) or self.default_subagent
         return HookContext(HookEvent.BEFORE_SUBAGENT, **where, name=name, task=texts_in(args, TASK_KEYS) or args)
 
+    def shell_line(self, ctx: HookContext, tool: str, line: str) -> HookContext:
+        """Return the ``before_tool_use`` of a line of shell that the host runs at ``ctx`` without a tool call."""
+        where = {name: value for name, value in ctx._fields.items() if name in WHERE}
+        return HookContext(HookEvent.BEFORE_TOOL_USE, **where, tool_call=self.call_of({}, tool, {"command": line}))
+
     def time_limit(self, event: str) -> float:
         """Return after how many seconds the host gives up, at its event ``event``, on a command without a timeout."""
         return self.row(event).seconds

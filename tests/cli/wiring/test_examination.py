@@ -36,7 +36,8 @@ def test_nothing_is_wrong_with_what_was_installed(home, host):
     facts = examined(home, host)
     assert facts["problems"] == []
     assert facts["matchers"] == {}
-    assert [(each["ours"], each["others"]) for each in facts["files"]] == ([] if host == "opencode" else [(2, 0)])
+    ours = {"opencode": [], "claude-code": [(3, 0)]}.get(host, [(2, 0)])
+    assert [(each["ours"], each["others"]) for each in facts["files"]] == ours
     assert {(each["host"], each["ours"]) for each in facts["timeouts"].values()} == {(120.0, 119.0), (600.0, 599.0)}
     assert facts["merging"].startswith("All ")
     assert facts["trust"]
@@ -75,7 +76,7 @@ def test_a_late_hook_goes_on_in_a_host_that_nothing_closes(home):
 def test_hooks_of_others_are_counted(home):
     home.install("claude-code", events=["before_tool_use"])
     facts = changed(home, "claude-code", lambda group: group["hooks"].append({"type": "http", "url": "http://x"}))
-    assert [(each["ours"], each["others"]) for each in facts["files"]] == [(1, 1)]
+    assert [(each["ours"], each["others"]) for each in facts["files"]] == [(2, 1)]
 
 
 def test_a_version_that_ignores_on_failure_is_said(home, monkeypatch):

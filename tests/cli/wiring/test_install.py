@@ -130,7 +130,7 @@ def test_lines_that_were_written_by_hand_are_replaced_until_ours_are_taken_out(h
     said = home.install("claude-code", events=EVENTS)[1]
     assert "replaced until `uninstall`, the lines that were written by hand: PreToolUse, Stop" in said
     assert line not in file.read_text()
-    assert set(home.hooks("claude-code")) == {"PreToolUse", "Stop"}
+    assert set(home.hooks("claude-code")) == {"PreToolUse", "PreSkillShellCommand", "Stop"}
     home.install("claude-code", events=["on_stop"])
     if is_changed:
         file.write_text(file.read_text().replace("{", '{"theme": "dark",', 1))
@@ -184,7 +184,7 @@ def test_status_names_a_file_that_is_not_valid(home):
 def test_an_empty_file_is_a_file_without_settings(home):
     file = home.write("claude-code", "\n")
     home.install("claude-code", events=EVENTS)
-    assert set(home.hooks("claude-code")) == {"PreToolUse", "Stop"}
+    assert set(home.hooks("claude-code")) == {"PreToolUse", "PreSkillShellCommand", "Stop"}
     home.uninstall("claude-code")
     assert file.read_text() == "\n"
 
@@ -408,7 +408,7 @@ def project_with_hooks(home):
 
 def test_chosen_events_are_by_the_names_of_the_host_or_by_ours(home):
     home.install("claude-code", events=["Stop", "before_tool_use", "on_tool_error"])
-    assert list(home.hooks("claude-code")) == ["PreToolUse", "PostToolUseFailure", "Stop"]
+    assert list(home.hooks("claude-code")) == ["PreToolUse", "PreSkillShellCommand", "PostToolUseFailure", "Stop"]
     code, facts = home.status()
     assert (code, facts["claude-code", str(home.file("claude-code"))]["missing"]) == (0, [])
     code, said = home.install("claude-code", events=["BeforeTool"])

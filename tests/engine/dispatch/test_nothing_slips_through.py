@@ -356,6 +356,7 @@ def test_a_call_that_is_not_there_does_not_get_past_a_gate(engine, options):
     outcome = engine.dispatch(HookContext("before_tool_use"))
     assert (outcome.decision, outcome.failed) == ("deny", True)
     assert "before_tool_use came without a tool call: give the context tool_call=ToolCall(name)." in outcome.reason
+    assert " failed, but its caller: " in outcome.reason
     assert engine.dispatch(HookContext("before_tool_use", tool_call=None)).decision == "deny"
     assert engine.dispatch(shell("ls").replace(tool_call=None)).decision == "deny"
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from time import process_time
 
 import pytest
@@ -319,3 +322,29 @@ def test_many_addresses_and_links_are_looked_at_once(command):
     started = process_time()
     assert decision(command) == "proceed"
     assert process_time() - started < 10
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("line", ["git push --force; cat .env", "git branch -D topic", "git status"])
+def test_a_line_of_shell_in_a_skill_is_judged_as_the_shell_call(line, tmp_path, monkeypatch):
+    """Where a skill is called, written or typed, and where Claude Code asks about the line itself."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    skill = tmp_path / ".claude/skills/zz/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text(text := f"---\ndescription: d\n---\nState: !`{line}`\n")
+
+    def decide(event, tool="", args=None, **fields):
+        call = {"tool_name": tool, "tool_input": args, "tool_use_id": "1"} if tool else {}
+        given = {"session_id": "s", "cwd": str(tmp_path), "hook_event_name": event, **call, **fields}
+        words = [sys.executable, "-m", "agent_hooks_core", "run", "--agent", "claude-code"]
+        done = subprocess.run(words, input=json.dumps(given).encode(), capture_output=True, timeout=120, check=False)
+        answer = json.loads(done.stdout or "{}")
+        return answer.get("decision") or answer.get("hookSpecificOutput", {}).get("permissionDecision")
+
+    expected = {"git status": None, "git branch -D topic": "ask"}.get(line, "deny")
+    assert decide("PreToolUse", "Bash", {"command": line}) == expected
+    assert decide("PreToolUse", "Skill", {"skill": "zz"}) == expected
+    assert decide("PreToolUse", "Write", {"file_path": str(skill), "content": text}) == expected
+    # Nobody can be asked at these.
+    assert decide("UserPromptExpansion", command_name="zz", command_args="", prompt="/zz") == (expected and "block")
+    assert decide("PreSkillShellCommand", "Bash", {"command": line}, command_name="zz") == (expected and "deny")

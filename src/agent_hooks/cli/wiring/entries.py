@@ -35,6 +35,8 @@ _ALSO = {
     ("gemini", "AfterTool"): "on_tool_error",
     ("codex", "PostToolUse"): "on_tool_error",
     ("cursor", "stop"): "on_error",
+    # What a person types may have lines of shell.
+    ("claude-code", "UserPromptExpansion"): "before_tool_use",
 }
 _STOPS = frozenset({"on_stop", "after_subagent"})
 # Since this version, Claude Code heeds `onFailure`.

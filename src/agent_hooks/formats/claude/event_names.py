@@ -1,6 +1,6 @@
-"""Claude Code's events, as of 2.1.330: our event for each, and the rules of its settings.
+"""Claude Code's events, as of 2.1.332: our event for each, and the rules of its settings.
 
-Source: https://code.claude.com/docs/en/hooks, and the types of the Agent SDK 0.3.330.
+Source: https://code.claude.com/docs/en/hooks, and the types of the Agent SDK 0.3.332.
 """
 
 from __future__ import annotations
@@ -60,6 +60,8 @@ EVENTS: dict[str, ClaudeEvent] = {
     "SessionEnd": _event(HookEvent.SESSION_END, "end_reason", types=_NO_MODEL, seconds=1.5),
     # Events that have no name of their own here.
     "UserPromptExpansion": _event(_HOST, "payload.command_name", gate=True),
+    # A hook on it is about the shell lines of skills alone, and only Claude Code itself asks it.
+    "PreSkillShellCommand": _event(_HOST, "tool", gate=True, types=_NO_MODEL),
     "PostToolBatch": _event(_HOST, gate=True),
     "PermissionDenied": _event(_HOST, "tool"),
     "TaskCreated": _event(_HOST, gate=True),
