@@ -164,8 +164,15 @@ class Page:
 
 def run_alone(command: str) -> str:
     """Run ``command`` in bash without a terminal and return what it prints."""
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    return subprocess.run(["bash", "-c", command], **streams, text=True, check=False).stdout  # type: ignore[call-overload]
+    done = subprocess.run(
+        ["bash", "-c", command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return done.stdout
 
 
 def run_in_terminal(command: str, answer: str) -> str:

@@ -144,7 +144,12 @@ def test_a_documented_line_does_what_its_event_can(command, payload, agent, even
     answer = json.loads(done.stdout) if done.stdout else {}
     if event == "PreToolUse":
         assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-    expected = {"PreToolUse": "not here", "UserPromptSubmit": "not this prompt", "Stop": "the tests are red"}
+    expected = {
+        "PreToolUse": "not here",
+        "PreSkillShellCommand": "not here",
+        "UserPromptSubmit": "not this prompt",
+        "Stop": "the tests are red",
+    }
     if event in expected:
         assert (done.returncode, done.stderr.partition("\n")[0]) == (2, expected[event])
     elif event == "PostToolUse":

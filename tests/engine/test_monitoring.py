@@ -112,7 +112,7 @@ def test_an_old_wrapper_is_refused_with_the_new_one(manager, marker):
         manager.register(Plugin(before_tool_use=marker(hookwrapper=True)(around)), "old")
 
 
-def test_a_hookspec_warns_those_who_implement_it(manager):
+def test_a_hookspec_warns_those_who_implement_it(manager, own_events):
     define_event("before_the_old_lunch", decisions="deny")
 
     class Specs:

@@ -159,7 +159,7 @@ class ShellLinesGate:
             lines = loaded_lines(ctx)
         except (OSError, AgentHooksError) as error:
             return HookOutcome.deny(f"The lines of shell in the text that this loads cannot be judged: {error}")
-        asked: HookOutcome | None = None
+        asked = None
         for tool, line, place in lines:
             inner = await self._hooks.dispatch(self._host.shell_line(ctx, tool, line))
             reason = f"Loading the text runs a line of shell, `{line[:_MAX_LINE]}` ({place}). {inner.reason}".rstrip()
@@ -168,7 +168,7 @@ class ShellLinesGate:
             if inner.blocks:
                 return HookOutcome(decision=inner.decision, reason=reason, failed=inner.failed, context=inner.context)
             if inner.decision is Decision.ASK:
-                asked = asked or HookOutcome.ask(reason)
+                asked = HookOutcome.ask(reason) if asked is None else asked
         return asked
 
 
