@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.clients import CLIENTS
+from cli.wiring.test_client_events import unknown_events
+from e2e.clients import CLIENTS, installed
 from e2e.scenarios import ALL, ATTACKS, CLAUDES, SCENARIOS
 from e2e.session import Session, together
 
@@ -125,3 +126,13 @@ def test_two_agents_on_one_store(name: str, session: Callable[[str], Session]):
 def test_every_client_has_its_row():
     assert set(CLIENTS) == ALL
     assert all(CLIENTS[name].host == "claude-code" for name in CLAUDES)
+
+
+@pytest.mark.parametrize("name", ["claude", "gemini", "qwen"])
+def test_every_event_of_the_newest_client_is_in_our_table(name: str, tmp_path: Path):
+    """Codex, Copilot and opencode do not name their events in a form that can be told from other text."""
+    client = CLIENTS[name]._replace(version="latest")
+    program, why = installed(client, tmp_path)
+    if program is None:
+        pytest.skip(why)
+    assert unknown_events(client.host, program) == []

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+from shutil import which
 
 from agent_hooks.formats.claude.fields import OR_REFUSE
 from agent_hooks.sources.files import ClaudeSource
@@ -15,6 +16,7 @@ from agent_hooks.wire import get_host
 
 from . import files
 from .cautions import SETTINGS, objects_in, settings_in, silenced
+from .client_events import client_events
 from .edit import HOOKS, ours_in
 from .editors import COMMAND_KEYS, HooksFile, runs_ours
 from .entries import entries_of, heeds_on_failure, is_gate
@@ -63,6 +65,15 @@ def examine(facts: Facts, root: str) -> None:
     if any("does not trust" in problem for problem in facts["problems"]):
         facts["trust"] = "It does not trust these hooks."
     facts["files"] = [*_files(wiring, path, root)]
+    program = next(filter(None, map(which, wiring.programs)), None)
+    rows = get_host(wiring.name).rows
+    there = client_events(program, rows) if program else frozenset()
+    facts["unasked"] = sorted(there.difference(facts["wired"]))
+    if new := sorted(there.difference(rows)):
+        facts["cautions"].append(
+            f"{wiring.title} has events that agent-hooks does not know, so no hook is asked about them: "
+            f"{', '.join(new)}."
+        )
     facts["matchers"], facts["timeouts"] = {}, {}
     problems: dict[str, list[str]] = {}
     for event, handler, matcher in _entries(wiring, path):

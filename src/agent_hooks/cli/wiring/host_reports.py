@@ -86,6 +86,8 @@ def _facts(each: dict[str, Any]) -> Iterator[tuple[str, str]]:
         if each[key]:
             yield label, ", ".join(each[key])
     yield "version", each["version"] or "not found on PATH"
+    if each["unasked"]:
+        yield "not asked", ", ".join(each["unasked"])
     if not each["matchers"]:
         yield "matcher", "none: it asks about every tool"
     times = {(pair["host"], pair["ours"]) for pair in each["timeouts"].values()}
