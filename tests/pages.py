@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import sys
+import textwrap
 from importlib import import_module
+from inspect import Parameter, Signature, isclass, signature
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.cli.commands import commands
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.formats.json_schema import json_schema
 from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks.model.events import find_event
+from agent_hooks.model.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -65,3 +69,44 @@ def resolve(name: str, words: Collection[str] = ()) -> object:
         is_module = not hasattr(found, part)
         found = import_module(".".join([package, *path[:number]])) if is_module else getattr(found, part)
     return found
+
+
+def signatures(page: str) -> str:
+    """The calls that a page's tables name, with their parameters and defaults, a line of at most 88 columns each."""
+    names = our_names([row for rows in tables(page).values() for row in rows])
+    lines = [_call(name) for name in names if re.fullmatch(r"\w[\w.]*", name) and find_event(name) != name]
+    return "\n".join(textwrap.fill(line, 88, subsequent_indent=" " * 4) for line in lines if line)
+
+
+def _call(name: str) -> str:
+    try:
+        found: Any = resolve(name)
+    except (ImportError, AttributeError):
+        return ""  # a key of a file
+    if not callable(found) or (isclass(found) and issubclass(found, BaseException)):
+        return ""
+    parameters = [each for each in signature(found).parameters.values() if each.name != "self"]
+    if isclass(found) and issubclass(found, Value):
+        parameters = [each for each in parameters if each.kind is Parameter.POSITIONAL_OR_KEYWORD]
+        known = {each.name for each in parameters}
+        fields = {**dict.fromkeys(sorted(found._required), Parameter.empty), **found._defaults}
+        kind = Parameter.KEYWORD_ONLY
+        parameters += [Parameter(each, kind, default=fields[each]) for each in fields if each not in known]
+    if not parameters or parameters[0].kind is not Parameter.VAR_POSITIONAL or parameters[0].name != "args":
+        return f"{name}{Signature([each.replace(annotation=each.empty, default=_shown(each)) for each in parameters])}"
+    return ""  # a protocol
+
+
+def _shown(parameter: Parameter) -> Any:
+    """Its default, an ellipsis in place of a long one or one whose text is not code."""
+    default = parameter.default
+    return default if default is Parameter.empty or re.fullmatch(r"[^<]{,20}", repr(default)) else _Ellipsis()
+
+
+class _Ellipsis:
+    def __repr__(self) -> str:
+        return "..."
+
+
+if __name__ == "__main__":
+    print(signatures(sys.argv[1]))

@@ -11,7 +11,8 @@ So does a comment, above the caption if there is one:
 ``<!-- not run: REASON -->``  The block is only shown.
 ``<!-- run -->``              The block, in the language ``console``, is a terminal: each line ``$ COMMAND`` runs in
                               bash, and the lines up to the next one are what it prints. A command goes on after a
-                              backslash.
+                              backslash. Where these lines have an answer behind ``[y/N]: ``, the command runs in a
+                              terminal of its own, in which a person types it.
 
 ``...`` in what is expected stands for anything, and an indented line may be the rest of the line before it: a page
 wraps what is wider than ``WIDTH``. Exit code 0: all is as the page says. 1: it is not, and the output says where.
@@ -23,6 +24,7 @@ import contextlib
 import difflib
 import io
 import os
+import pty
 import re
 import subprocess
 import sys
@@ -33,6 +35,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 
+from agent_hooks.system.by_hand import AGENTS
+
 PYTHON = ("python", "py")
 NOTES = ("not run", "run")
 WIDTH = 88
@@ -41,6 +45,8 @@ FENCE = re.compile(
     re.MULTILINE,
 )
 NOTE = re.compile(r"<!-- *(?P<kind>[a-z ]+?) *(?:: *(?P<value>.*?))? *-->\s*\Z")
+QUESTION = b"[y/N]: "
+ANSWER = re.compile(r"\[y/N\]: (\S+)$", re.MULTILINE)
 CAPTION = re.compile(r"(?P<above>\A\s*|\n\s*\n|-->\n) *(?:`(?P<file>[^`\n]+)`|(?P<word>\w+):) *\n\s*\Z")
 
 
@@ -136,17 +142,11 @@ class Page:
             raise PageError(f"{self.name}:{block.line}: a console block that runs needs a line that starts with '$ '.")
         printed = ""
         for command, expected in commands:
-            done = subprocess.run(
-                ["bash", "-c", command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                check=False,
-            )
+            answer = ANSWER.search(expected)
+            output = run_in_terminal(command, answer[1]) if answer else run_alone(command)
             if block.note == "run":
-                self.compare(block.line, expected, done.stdout)
-            printed += done.stdout
+                self.compare(block.line, expected, output)
+            printed += output
         return printed
 
     def compare(self, line: int, expected: str, printed: str) -> None:
@@ -160,6 +160,31 @@ class Page:
                 difflib.unified_diff(want.splitlines(True), got.splitlines(True), "the page", "what it prints")
             )
             raise PageError(f"{self.name}:{line}: the output differs.\n{diff}")
+
+
+def run_alone(command: str) -> str:
+    """Run ``command`` in bash without a terminal and return what it prints."""
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    return subprocess.run(["bash", "-c", command], **streams, text=True, check=False).stdout  # type: ignore[call-overload]
+
+
+def run_in_terminal(command: str, answer: str) -> str:
+    """Run ``command`` in bash in a terminal, type ``answer`` at its question, and return what is shown."""
+    process, terminal = pty.fork()
+    if process == 0:
+        for variable in AGENTS:  # a person types here
+            os.environ.pop(variable, None)
+        os.execvp("bash", ["bash", "-c", command])
+    shown, is_answered = b"", False
+    with contextlib.suppress(OSError):  # Linux says so at the end
+        while data := os.read(terminal, 65536):
+            shown += data
+            if QUESTION in shown and not is_answered:
+                is_answered = True
+                os.write(terminal, f"{answer}\n".encode())
+    os.close(terminal)
+    os.waitpid(process, 0)
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown.decode()).replace("\r\n", "\n")
 
 
 def main(name: str) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from pages import signatures
 from run_page import WIDTH, read_blocks
 
 ROOT = Path(__file__).parent.parent
@@ -46,6 +47,17 @@ def run_page(page: Path) -> subprocess.CompletedProcess[str]:
 def test_the_blocks_of_a_page_run_and_print_what_it_says(page: Path):
     done = run_page(page)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.docs
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("coming-from-*.md")))
+def test_a_page_for_newcomers_has_the_signatures_of_its_tables(page: str):
+    assert f"```text\n{signatures(page)}\n```" in (ROOT / "docs" / page).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_page_trusts_the_digest_that_it_computes(page: Path):
+    assert not re.search(r"--digest \S*\$\(", page.read_text(encoding="utf-8"))
 
 
 # -- the first screen of the README ------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "agent_hooks"
 PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
 # Lines of Python in all, docstrings and comments included, `adapters/` left out: the size reached, on the way to 25,000
 # and 16,000. A change that needs more raises the number by that much, and its message says why.
-MOST_LINES = {"core": 44_520, "guards": 17_700}
+MOST_LINES = {"core": 45_320, "guards": 18_100}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
@@ -47,8 +47,8 @@ DECIDING = """
 # that answer in turns, 40 for calls of tools in other loops and questions that are left to them, and 715 for the
 # registry on top of pluggy, which searches for installed plugins once and reads the options of its own specs, and of
 # each plugin's hooks, once, 35 for modules that somebody names as plugins, 16 for watched dispatches in the
-# lanes, and 10 for tables of settings.
-MOST_OF_THE_ENGINE = 2508
+# lanes, 10 for tables of settings, and 22 for pluggy's ways to look at a manager.
+MOST_OF_THE_ENGINE = 2530
 
 HOT_PATH = """
     model.values model.events model.tools model.state model.outcome model.context model.policy engine.markers

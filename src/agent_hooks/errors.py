@@ -14,8 +14,17 @@ class AgentHooksError(Exception):
     """Base of all errors of this package."""
 
 
-class RegistrationError(AgentHooksError):
-    """Raised when a plugin, a hook or a match cannot be registered as it is written."""
+class RegistrationError(AgentHooksError, ValueError):
+    """Raised when a plugin, a hook or a match cannot be registered as it is written.
+
+    It is a ``ValueError`` and a ``pluggy.PluginValidationError``: importing the manager adds that base. ``plugin`` is
+    the plugin, if one is being registered.
+    """
+
+    plugin: object = None
+
+    def __init__(self, *args: object) -> None:
+        Exception.__init__(self, *args)  # pluggy's error takes the plugin as its first argument
 
 
 class UnknownHookError(RegistrationError):

@@ -83,7 +83,7 @@ def test_people_read_the_same(command):
     assert lines[4].startswith("walk 2: the tool_args was changed")
     assert "house.secrets: not asked (match write)" in done.stdout
     assert 'It goes ahead; tool_args is now {"command": "git push --force-with-lease x"}' in lines
-    assert lines[-1].startswith("Nothing was executed")
+    assert lines[-1].startswith("The tool call was not executed. Hooks ran for real")
     assert "plugins may print" in done.stderr
 
 
@@ -201,6 +201,11 @@ def test_where_a_hook_is_written_is_shown(command, project):
     shown = check_in(command, project).stdout
     assert "  mine (agent-hooks.toml:4): deny - no  (" in shown
     assert "It does not go ahead: deny by mine (agent-hooks.toml:4): no" in shown
+    assert (
+        f"  {project.at('hookconf.py')}.before_tool_use: skipped, decision already made by mine (agent-hooks.toml:4)"
+        in shown
+    )
+    assert "  .claude/settings.json:7: not asked (match Write)" in shown
     project.write({"agent-hooks.toml": toml(["true"], matcher="shell")})
     command.trust(project)
     asked = check_in(command, project).stdout

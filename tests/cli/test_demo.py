@@ -36,7 +36,7 @@ before_tool_use   read greeting.py
 after_tool_use    read greeting.py -> return "hello " + name
 before_tool_use   shell rm -rf build ~/.cache/greeting
   DENY            demo.stay_inside: Agents delete nothing outside the project.
-after_tool_use    shell rm -rf build ~/.cache/greeting
+after_tool_use    shell rm -rf build ~/.cache/greeting -> blocked, it did not run
 before_tool_use   shell rm -rf build
 after_tool_use    shell rm -rf build -> exit code 0
 before_tool_use   write greeting.py
@@ -101,7 +101,7 @@ def test_guards_add_the_rate_limit_and_end_the_run_after_its_steps(guarded):
     assert [" ".join(line.split()) for line in lines[len(same) :]] == [
         "before_tool_use list .",
         "DENY guards.before_tool_use: Rate limit exceeded: 3/2 tool calls.",
-        "after_tool_use list .",
+        "after_tool_use list . -> blocked, it did not run",
         "STOP guards.before_step: Step limit reached: 9/9",
         "on_stop Step limit reached: 9/9",
         "",

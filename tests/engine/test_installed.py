@@ -62,6 +62,8 @@ def test_installed_plugins_are_loaded(install):
     assert manager.hooks().dispatch_sync(shell("ls")).context == "alpha saw ls"
     info = mine(manager, "alpha")["alpha"]
     assert (info.status, info.source, info.distribution, info.version) == ("active", "plugin", "alpha-dist", "1.0")
+    plugin, distribution = next(pair for pair in manager.list_plugin_distinfo() if pair[1].project_name == "alpha-dist")
+    assert (plugin, distribution.version) == (manager.get_plugin("alpha"), "1.0")
 
 
 def test_they_may_be_left_out(install):

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentState, HookContext, HookOutcome
+from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
 from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
+from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, said
@@ -394,3 +395,15 @@ def test_a_refused_prompt_is_raised_by_every_way_to_run():
     for run in (agent.run_sync, lambda prompt: asyncio.run(agent.run(prompt))):
         with pytest.raises(PromptRefusedError, match=r"^no$"):
             run("go")
+
+
+def test_an_agent_describes_its_hooks_in_the_order_in_which_they_run():
+    manager = HookManager(load_plugins=False)
+    manager.add(HookRegistration("after_step", lambda ctx: None, priority=300, name="mine", match="*"))
+    described = AgentRuntime(ScriptedDriver("Hi."), hooks=manager).describe()
+    after_step = [(info.name, info.priority, info.source) for info in described if info.event == "after_step"]
+    assert after_step[-1] == ("mine", 300, "code")
+    assert [name for name, _, _ in after_step[:-1]] == [
+        default.name for default in DEFAULTS if "after_step" in default.event
+    ]
+    assert AgentRuntime.default(ScriptedDriver("Hi.")).describe()[0].event == described[0].event

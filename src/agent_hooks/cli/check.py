@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.plan import Hook
     from agent_hooks.model.outcome import HookOutcome
 
 _PEM_BODY = re.compile(r"(-----BEGIN [A-Z0-9 ]+-----).*?(?=-----END [A-Z0-9 ]+-----|\Z)", re.DOTALL)
-NOTHING_DONE = (
-    "Nothing was executed. The hooks were asked in earnest, with an empty state folder that is gone now; "
-    "what they keep elsewhere, they keep."
+NOT_EXECUTED = (
+    "The tool call was not executed. Hooks ran for real, with a temporary state folder: any other side effects of "
+    "theirs remain."
 )
 # Arguments that are texts in every agent, even if the text is valid JSON, as in `--arg command=true`.
 _TEXTS = {*COMMAND_KEYS, *PATH_KEYS, *CONTENT_KEYS, *URL_KEYS, "old_string", "prompt", "description", "pattern"} - {
@@ -65,6 +66,7 @@ def show_check(
     call, hooks = ctx.tool_call, manager.describe(ctx.event)
     origins = {(hook.plugin, hook.name): hook.origin for hook in hooks}
     called = {(one["plugin"], one["hook"]) for one in watcher.ran}
+    skipped = {(hook.plugin_name, hook.name) for hook in manager.hooks_on(ctx.event) if _meets(hook, ctx)}
     facts: dict[str, Any] = {
         "event": str(ctx.event),
         "agent": ctx.host,
@@ -72,7 +74,13 @@ def show_check(
         "tool": {"name": call.name, "kind": call.kind, "args": plain(call.args)} if call else None,
         "hooks": [{**one, "origin": origins.get((one["plugin"], one["hook"]), "")} for one in watcher.ran],
         "not_asked": [
-            {"hook": hook.name, "plugin": hook.plugin, "match": hook.match, "origin": hook.origin}
+            {
+                "hook": hook.name,
+                "plugin": hook.plugin,
+                "match": hook.match,
+                "origin": hook.origin,
+                "decided_by": outcome.hook if (hook.plugin, hook.name) in skipped else None,
+            }
             for hook in hooks
             if (hook.plugin, hook.name) not in called and hook.plugin != PROTECTION
         ],
@@ -159,7 +167,9 @@ def _print(facts: dict[str, Any], conclusion: str, subject: str | None) -> None:
         text = f"  {one['hook']}: {_verdict(one)}  ({one['milliseconds']:.2f} ms{where})"
         line(text, DECISION_STYLES.get(one["decision"], ""))
     for hook in facts["not_asked"]:
-        line(f"  {hook['hook']}: not asked (match {hook['match']})", "dim")
+        by = hook["decided_by"]
+        why = f"skipped, decision already made by {by}" if by else f"not asked (match {hook['match']})"
+        line(f"  {hook['hook']}: {why}", "dim")
     if not facts["hooks"] and not facts["not_asked"]:
         line("  no hook listens to this event", "dim")
     for plugin, lines in facts["explanations"].items():
@@ -169,7 +179,15 @@ def _print(facts: dict[str, Any], conclusion: str, subject: str | None) -> None:
     for finding in facts["findings"]:
         line(f"finding: {finding['message']}", "yellow")
     line(conclusion, "bold green" if facts["goes_ahead"] else "bold red")
-    line(NOTHING_DONE, "dim")
+    line(NOT_EXECUTED, "dim")
+
+
+def _meets(hook: Hook, ctx: HookContext) -> bool:
+    """Whether the match of a hook is met, or fails."""
+    try:
+        return hook.match is None or bool(hook.match(ctx))
+    except Exception:  # noqa: BLE001 - whatever a predicate raises
+        return True
 
 
 def _without_keys(value: Any) -> Any:

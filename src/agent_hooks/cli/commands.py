@@ -156,7 +156,9 @@ def events_command(*, as_json: bool) -> None:
 @with_modules
 @as_json
 def check_command(*, event: str | None, cases: str | None, **options: Any) -> None:
-    """Show what the installed hooks would decide about EVENT. Nothing is executed.
+    """Show what the installed hooks would decide about EVENT.
+
+    The tool call is not executed. Hooks, including command and HTTP hooks, do run.
 
     Exits 0 if it may go ahead, 1 if it is refused or asked about, 2 for a wrong usage. With --cases, exits 1 if a
     decision is another one than FILE expects.

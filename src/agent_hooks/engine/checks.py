@@ -156,12 +156,12 @@ def as_hook(action: Callable[..., Any], known: tuple[str, ...], called: str) -> 
     """
     try:
         needed = [p for p in signature(action).parameters.values() if p.default is Parameter.empty]
-        for parameter in needed:
-            if parameter.kind is Parameter.KEYWORD_ONLY:
-                raise RegistrationError(f"The action {called}: remove the * before {parameter.name!r}.")
-        wanted = [p.name for p in needed if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)] or ["ctx"]
     except ValueError:  # a builtin without a signature
-        wanted = ["ctx"]
+        needed = []
+    for parameter in needed:
+        if parameter.kind is Parameter.KEYWORD_ONLY:
+            raise RegistrationError(f"The action {called}: remove the * before {parameter.name!r}.")
+    wanted = [p.name for p in needed if p.kind not in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)] or ["ctx"]
     if len(wanted) == 1 and wanted[0] not in known and not _is_mistaken(wanted[0], known):
         wanted = ["ctx"]
     for name in wanted:

@@ -18,8 +18,9 @@ from . import hookspecs
 from .checks import OWN_HOOKS, as_hook, call_own, check_functions, check_plugin, spec_arguments
 from .installed import load_installed
 from .known_tools import close_unknown
-from .markers import PROJECT, HookOptions, marked
+from .markers import OLD_WRAPPER, PROJECT, HookOptions, marked
 from .matchers import match_within
+from .monitoring import monitor
 from .origins import ORIGIN, origin_of
 from .plan import Hook, check_source
 from .plugin_info import HookInfo, MadePlugin, PluginInfo, Registered, hook_info
@@ -27,7 +28,7 @@ from .registry import HookRegistry
 from .watching import WATCHERS, Watchers, observer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from agent_hooks.model.policy import ManagedSettings
 
@@ -72,10 +73,11 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         self._arguments: dict[str, tuple[str, ...]] = {}
         self._is_checked = False
         self._watchers: Watchers | None = None
+        self._monitors: tuple[Observer, ...] = ()
         # While pluggy registers a plugin: it, and the options of its hooks by name.
         self._checked: tuple[Any, dict[str, Any]] = (None, {})
         self.add_hookspecs(hookspecs)
-        self.add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
+        super().add_hookcall_monitoring(_refuse_direct_call, lambda *_: None)
         if self.policy.shadow:
             kept = "" if self.managed.policy.shadow else " but managed hooks"
             self.notes += (f"agent_hooks: the whole policy is in shadow, nothing is enforced{kept}.",)
@@ -223,9 +225,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         if not isinstance(opts, dict):
             return None
         if opts.get("hookwrapper"):
-            raise RegistrationError(
-                f"{name!r}: old-style hookwrappers are not supported; use wrapper=True and return the answer."
-            )
+            raise RegistrationError(f"{name!r}: {OLD_WRAPPER}")
         event = find_event(opts.get("specname") or name)
         if event is None:
             return dict(opts)
@@ -306,6 +306,7 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         options = said.get("options") or HookOptions(
             wrapper=said["is_wrapper"], tryfirst=bool(said["tryfirst"]), trylast=bool(said["trylast"])
         )
+        impl.wrapper = options.wrapper  # not earlier: pluggy refuses an async generator
         name = options.name or f"{plugin_name}.{getattr(bare, '__name__', event)}"
         if options.wrapper != (isgeneratorfunction(bare) or isasyncgenfunction(bare)):
             problem = (
@@ -357,13 +358,40 @@ class HookManager(HookRegistry, pluggy.PluginManager):
     def watchers(self) -> Watchers:
         """The framework's own observers of dispatches, compiled."""
         if self._watchers is None:
-            self._watchers = Watchers(**{name: self._observers(name) for name in WATCHERS})
+            found = {name: [*self._observers(name)] for name in WATCHERS}
+            found["agent_hooks_dispatch_started"] += self._monitors
+            self._watchers = Watchers(**found)
         return self._watchers
 
     def _observers(self, name: str) -> Iterator[Observer]:
         for impl in getattr(self.hook, name).get_hookimpls():
-            tolerate = partial(self._tolerate, f"{impl.plugin_name}.{name}", name)
+            tolerate = partial(self.tolerate, f"{impl.plugin_name}.{name}", name)
             yield observer(impl.function, (*impl.argnames, *impl.kwargnames), self._arguments[name], tolerate)
+
+    def add_hookcall_monitoring(self, before: Callable[..., None], after: Callable[..., None]) -> Callable[[], None]:
+        """Call ``before(name, impls, arguments)`` and ``after(result, name, impls, arguments)`` around each dispatch of
+        an event that has hooks, as pluggy does around a call; return a function that ends the monitoring.
+
+        ``result.get_result()`` is the ``HookOutcome``. An error of either function is logged and changes no decision.
+        """
+        undo = super().add_hookcall_monitoring(before, after)
+        added = monitor(self, before, after, pluggy.Result)
+        self._monitors += (added,)
+        self._changed()
+
+        def stop() -> None:
+            undo()
+            self._monitors = tuple(each for each in self._monitors if each is not added)
+            self._changed()
+
+        return stop
+
+    def list_plugin_distinfo(self) -> list[tuple[Any, Any]]:
+        """Return each plugin that an entry point brought, with its information, whose ``project_name`` and ``version``
+        are those of the distribution.
+        """
+        found = [(self.get_plugin(name), info) for name, info in self._infos.items() if info.distribution]
+        return [*super().list_plugin_distinfo(), *((plugin, info) for plugin, info in found if plugin is not None)]
 
     def keep_info(self, info: PluginInfo) -> None:
         """Store the information that ``plugins()`` returns."""
@@ -382,6 +410,10 @@ class HookManager(HookRegistry, pluggy.PluginManager):
         events = {event: number for number, event in enumerate(HookEvent.all())}
         ordered = sorted(found, key=lambda hook: (events[hook.event], not hook.options.wrapper, hook.order))
         return [hook_info(hook, self.policy) for hook in ordered]
+
+
+# The class is defined where pluggy is not imported yet.
+RegistrationError.__bases__ += (pluggy.PluginValidationError,)
 
 
 # By name, the options of our own hookspecs; None for other names of their module.

@@ -13,7 +13,7 @@ from agent_hooks.model.values import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeVar, overload
 
     from .event_markers import Match as Match  # noqa: PLC0414 - others import it from here
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     Function = TypeVar("Function", bound=Callable[..., Any])
 
 PROJECT = "agent_hooks"
+OLD_WRAPPER = "hookwrapper is pluggy's old style: use wrapper=True, and `return (yield)` in the hook."
 # The answer of a match that is met, but may not allow anything.
 WEAKLY = "weakly"
 
@@ -110,6 +111,8 @@ class Hookimpl:
         self, function: Any = None, *, specname: str | None = None, optionalhook: bool = False, **options: Any
     ) -> Any:
         """Mark ``function``, or return a decorator with these options."""
+        if options.pop("hookwrapper", False):
+            raise RegistrationError(OLD_WRAPPER)
         settings = HookOptions(**options)
 
         def mark(target: Any) -> Any:
@@ -164,22 +167,41 @@ if TYPE_CHECKING:
     def hookspec(function: Function) -> Function: ...
 
     @overload
-    def hookspec(function: None = None, *, firstresult: bool = False) -> Callable[[Function], Function]: ...
+    def hookspec(
+        function: None = None,
+        *,
+        firstresult: bool = False,
+        warn_on_impl: Warning | None = None,
+        warn_on_impl_args: Mapping[str, Warning] | None = None,
+    ) -> Callable[[Function], Function]: ...
 
 
-def hookspec(function: Any = None, *, firstresult: bool = False) -> Any:
+def hookspec(
+    function: Any = None,
+    *,
+    firstresult: bool = False,
+    historic: bool = False,
+    warn_on_impl: Warning | None = None,
+    warn_on_impl_args: Mapping[str, Warning] | None = None,
+) -> Any:
     """Declare an event's hookspec: its name is the event, its arguments those that a hook may take.
 
-    ``firstresult`` says that the first hook to block settles the event. A plugin that adds an event also calls
-    ``define_event``.
+    ``firstresult`` says that the first hook to block settles the event. ``warn_on_impl`` is the warning that a plugin
+    with such a hook gets at its registration, ``warn_on_impl_args`` the warnings by argument. A plugin that adds an
+    event also calls ``define_event``. Raises ``RegistrationError`` for ``historic=True``.
     """
+    if historic:
+        raise RegistrationError(
+            "An event is never dispatched to hooks that are registered after it, so historic=True is impossible: let "
+            "such plugins catch up in agent_hooks_register(manager)."
+        )
 
     def mark(target: Any) -> Any:
         target.agent_hooks_spec = {
             "firstresult": firstresult,
             "historic": False,
-            "warn_on_impl": None,
-            "warn_on_impl_args": None,
+            "warn_on_impl": warn_on_impl,
+            "warn_on_impl_args": warn_on_impl_args,
         }
         return target
 

@@ -38,6 +38,11 @@ class PluginInfo(Value):
     error: str = ""
     entry_point: str = ""
 
+    @property
+    def project_name(self) -> str:
+        """The distribution's name, as pluggy calls it."""
+        return self.distribution
+
 
 class HookInfo(Value):
     """A hook as it runs. ``match`` is its text, or how its predicate shows itself; ``timeout`` is in seconds, None for

@@ -97,9 +97,10 @@ class HookRegistry:
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
         """Count a tolerated failure, and log it without its text, which may hold values of the event."""
-        self._tolerate(hook.name, hook.event, error)
+        self.tolerate(hook.name, hook.event, error)
 
-    def _tolerate(self, name: str, event: str, error: BaseException) -> None:
+    def tolerate(self, name: str, event: str, error: BaseException) -> None:
+        """Count and log a failure that changes nothing, of what ``name`` names."""
         self.tolerated[name] = self.tolerated.get(name, 0) + 1
         _log(f"The hook {name} failed on {event} and was passed over", error)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from agent_hooks.engine.manager import HookManager
+    from agent_hooks.engine.plugin_info import HookInfo
     from agent_hooks.engine.registration import HookRegistration
     from agent_hooks.model.outcome import HookOutcome
 
@@ -121,6 +122,15 @@ class AgentRuntime:
         """Return the same agent with ``interceptor`` instead of its hooks; the default hooks run before it."""
         manager = getattr(interceptor, "manager", interceptor)
         return self._with(hooks=interceptor, policy=getattr(manager, "policy", None) or self.policy)
+
+    def describe(self) -> list[HookInfo]:
+        """Return the hooks in the order in which they run, event by event: the default hooks before the others. Of
+        an interceptor that is no ``Hooks`` only the default hooks are known.
+        """
+        managers = [view.manager for view in (self.default_hooks, self.interceptor) if isinstance(view, Hooks)]
+        found = [info for manager in managers for info in manager.describe()]
+        order = {str(event): number for number, event in enumerate(HookEvent.all())}
+        return sorted(found, key=lambda info: order[info.event])
 
     def with_driver(self, driver: Driver) -> AgentRuntime:
         """Return the same agent with another driver."""

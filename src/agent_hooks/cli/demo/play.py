@@ -138,6 +138,8 @@ def _describe(ctx: HookContext) -> str:
     if call is not None:
         result = ctx.error_text or ctx.result
         end = result.rstrip().rpartition("\n")[2].strip() if isinstance(result, str) else ""
+        if ctx.was_blocked:
+            end = "blocked, it did not run"
         target = call.command or " ".join(call.paths) or json.dumps(plain(call.args))
         return f"{call.name} {target}{end and f' -> {end}'}"
     if ctx.event == HookEvent.ON_STOP and ctx.stop_signal is not None and ctx.stop_signal.reason.was_force_stopped:

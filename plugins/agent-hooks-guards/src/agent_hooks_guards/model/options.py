@@ -10,14 +10,20 @@ from agent_hooks.shell.syntax import Record
 from agent_hooks.system.caching import lru_cache
 
 from .declarations import declarations
-from .grammar import DIGITS, FLAG, HELP, LAST, PAIR, TEXTS, UNLISTED, VALUE, Grammar, grammar_of, groups_of
+from .grammar import DIGITS, FLAG, HELP, LAST, OPTIONAL, PAIR, TEXTS, UNLISTED, VALUE, Grammar, grammar_of, groups_of
 from .names import WORDS, base_name
 from .values import UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 # In a longer bundle, repeated letters are skipped.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
 
+
+_TRUE = frozenset(("true", "1", "t", "yes", "on"))
 
 # Before the folders of `find`.
 _FIND_OPTIONS = frozenset(("-H", "-L", "-P", "-D", "-f", "-E", "-X", "-d", "-s", "-x"))
@@ -28,12 +34,13 @@ class Options(Record):
 
     ``given``: the options in their order, with their values; bundles are split, abbreviations written in full.
     ``places``: the position in ``argv`` of each value, or of the option itself if its value is attached or missing.
-    ``names``: the names of the options. ``operands``: the positions of the other arguments without the subcommand.
+    ``names``: the names of the options, ``switches``: of those that need no value. ``operands``: the positions of the
+    other arguments without the subcommand.
     ``is_help``: the program only prints help or a version. ``ended``: ``--`` was among the arguments.
     ``single_dash``: the program's long options may have one dash or two.
     """
 
-    __slots__ = ("ended", "given", "is_help", "names", "operands", "places", "single_dash", "subcommand")
+    __slots__ = ("ended", "given", "is_help", "names", "operands", "places", "single_dash", "subcommand", "switches")
 
     def __init__(self, *, single_dash: bool = False) -> None:
         self.given: list[tuple[str, str | None]] = []
@@ -44,6 +51,7 @@ class Options(Record):
         self.is_help = False
         self.ended = False
         self.single_dash = single_dash
+        self.switches: set[str] = set()
 
     def has(self, names: str) -> bool:
         """Whether one of ``names``, separated by ``|``, was given; ``*`` at the end of a name stands for any rest."""
@@ -56,6 +64,31 @@ class Options(Record):
             if name in wanted or name.startswith(beginnings):
                 return True
         return False
+
+    def is_in_force(self, names: str, is_harmless: Callable[[str, str], bool] | None = None, valued: str = "") -> bool:
+        """Whether one of ``names`` is given, and no ``--no-NAME`` or other value behind it takes it back.
+
+        A switch with a value is in force only if that is true or 1. ``valued``: the options that count with some values
+        only; ``is_harmless`` says of such a name and its value, in lower case, whether they count.
+        """
+        wanted, beginnings = _split_names(names, self.single_dash)
+        others, _ = _split_names(valued, self.single_dash)
+        negations = [f"no-{name.lstrip('-')}" for name in wanted | others if name.lstrip("-")]
+        found = False
+        for name, value in self.given:
+            is_named = name in wanted or (beginnings and name.startswith(beginnings))
+            low = None if value is None else value.lower()
+            is_listed = low is not None and is_harmless is not None and is_harmless(name, low)
+            if is_listed or (is_named and (low is None or name not in self.switches or low in _TRUE)):
+                found = True
+            elif is_named or name in others or _negates(name.lstrip("-"), negations):
+                found = False
+        return found
+
+    def is_one_of(self, name: str, names: str) -> bool:
+        """Whether a given option is one of ``names``."""
+        wanted, beginnings = _split_names(names, self.single_dash)
+        return name in wanted or name.startswith(beginnings)
 
     def value(self, names: str) -> str | None:
         """Return the value of the last option among ``names`` that has one."""
@@ -74,6 +107,13 @@ class Options(Record):
             for at, (name, value) in enumerate(self.given)
             if value is not None and (name in wanted or name.startswith(beginnings))
         ]
+
+
+def _negates(name: str, negations: Iterable[str]) -> bool:
+    """Whether an option negates another, in full, cut short (``no-dr``) or without the second dash (``nodry-run``)."""
+    if not name.startswith("no"):
+        return False
+    return any(each.replace("no-", "no", 1) == name or (len(name) > 3 and each.startswith(name)) for each in negations)
 
 
 @lru_cache(maxsize=4096)
@@ -221,8 +261,14 @@ class _Parser:
         return found[0] if len(set(found)) == 1 else None
 
     def _take(self, name: str, kind: int, attached: str | None, at: int) -> int:
+        if kind in {FLAG, OPTIONAL, HELP}:
+            self.options.switches.add(name)
+            if attached is None and self.argv[at + 1 : at + 2] == ["false"]:
+                attached = "false"  # some programs take it for the value
         if kind == HELP and (" " in self.path or not self.options.operands or len(self.chain) > 1):
-            self.options.is_help = True
+            self.options.is_help = attached is None or attached.lower() in _TRUE
+        elif _negates(name.lstrip("-"), ("no-help",)):
+            self.options.is_help = False
         self.are_texts = self.are_texts or kind == TEXTS
         if kind == PAIR and at + 2 < len(self.argv):
             at += 2

@@ -205,7 +205,7 @@ def effects(command: Command, home: str) -> list[Effect]:
     for note in notes:
         note(noting)
     for entry, files, hosts in touching:
-        if "idle" not in entry or not options.has(entry["idle"]):
+        if "idle" not in entry or not options.is_in_force(entry["idle"]):
             touch(noting, entry, files, hosts)
     if command.name in _CLIENTS or not noting.effects:
         noting.effects += _in_urls(command)

@@ -85,7 +85,7 @@ def patch(noting: Noting) -> None:
     words = noting.operands()
     for value in [*words[1:2], *noting.values("-i|--input")]:
         noting.file("read", value)
-    if not noting.options.has("--dry-run"):
+    if not noting.options.is_in_force("--dry-run"):
         target = words[0] if words else noting.options.value("-o|--output") or UNKNOWN
         folder = "" if target.startswith(("/", "~")) else noting.options.value("-d|--directory") or "."
         noting.file("write", inside(folder, target) if folder else target, labels=noting.input_labels)

@@ -117,7 +117,7 @@ def _shell_behind(command: Command) -> list[Inner]:
 def declared(command: Command, entry: Entry) -> list[Inner]:
     """Return the commands and codes that ``command`` runs, as its declaration says."""
     options = command.options
-    if "idle" in entry and options.has(entry["idle"]):
+    if "idle" in entry and options.is_in_force(entry["idle"]):
         return []
     label = " ".join((command.name, *options.subcommand))
     found: list[Inner] = []

@@ -140,7 +140,7 @@ def scp(noting: Noting) -> None:
 def rsync(noting: Noting) -> None:
     """Note the files that ``rsync`` copies and deletes."""
     options = noting.options
-    if not options.has("-n|--dry-run|--list-only"):
+    if not options.is_in_force("-n|--dry-run|--list-only"):
         mirrors, moves = options.has("--delete*|--del"), options.has("--remove-source-files")
         transfer(noting, noting.operands(), recursive=True, moves=moves, mirrors=mirrors)
 
@@ -176,7 +176,7 @@ def _note_script(noting: Noting, address: str, text: str) -> None:
 def rclone(noting: Noting) -> None:
     """Note the files that ``rclone`` copies and deletes."""
     action, *words = [*noting.options.subcommand, *noting.operands()] or [""]
-    if noting.options.has("-n|--dry-run"):
+    if noting.options.is_in_force("-n|--dry-run"):
         return
     if action in ("copy", "copyto", "sync", "move", "moveto", "bisync"):
         moves = action in ("move", "moveto")

@@ -34,7 +34,7 @@ def translate_cmdlet(name: Word, words: list[Word], piped: str) -> tuple[str, st
     cmdlet = given.rpartition("\\")[2]
     cmdlet = _ALIASES.get(cmdlet, cmdlet) if cmdlet == given or _CMDLET.match(cmdlet) else given
     entry, verb = TABLES["cmdlets"].get(cmdlet), _CMDLET.match(cmdlet)
-    if verb and any(each.parameter == "whatif" for each in words):
+    if verb and any(each.parameter == "whatif" and each.source in ("", ":$true") for each in words):
         return "", ""
     if entry is not None and (bound := _bind(entry, words)) is not None:
         return _translate_entry(cmdlet, entry, bound, piped), ""

@@ -200,7 +200,8 @@ class PowerShell(Scanner):
         """Translate a parameter, or words, strings and variables without a blank between them."""
         self.take(_BLANK)
         if match := self.take(_PARAMETER):
-            return Word(quote("-" + match[1]), "-" + match[1], parameter=match[1].lower())
+            name = match[1].lower()
+            return Word(quote("-" + match[1]), "-" + match[1], name, source=match[0].lower()[len(name) + 1 :])
         parts: list[Word] = []
         while True:
             if self._sees(_QUOTED) and not (parts and self.text[self.at] in "({"):

@@ -38,7 +38,8 @@ def either(code: str) -> str:
 class Word(NamedTuple):
     """A word of a shell. ``code``: as text for a shell; ``text``: its value, None if that is not known.
 
-    ``parameter``: its name, if it is one. ``block``: the translated code of a script block, ``source``: its text.
+    ``parameter``: its name, if it is one, ``source``: the value that is attached, with the colon. ``block``: the
+    translated code of a script block, ``source``: its text.
     ``is_list``: several words. ``runs``: ``code`` is a command and no word.
     """
 

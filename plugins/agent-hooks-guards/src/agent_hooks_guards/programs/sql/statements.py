@@ -173,7 +173,7 @@ def kinds(command: Command, options: Options) -> frozenset[str]:
     """Return the ``KINDS`` of the statements for a database client."""
     given = given_statements(command, options)
     found = frozenset(kind for text, dialect in given for kind in statements(text, dialect))
-    return frozenset() if found and options.has("--dry_run") else found
+    return frozenset() if found and options.is_in_force("--dry_run") else found
 
 
 def programs(command: Command, options: Options) -> list[str]:
