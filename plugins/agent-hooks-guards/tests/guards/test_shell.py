@@ -319,3 +319,20 @@ def test_many_addresses_and_links_are_looked_at_once(command):
     started = process_time()
     assert decision(command) == "proceed"
     assert process_time() - started < 10
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("agent-hooks allow git-push-force --branch x", "deny"),
+        ("python3 -m agent_hooks uninstall --all", "deny"),
+        ("echo ntrag-ubbxf gehfg | tr a-zA-Z n-za-mN-ZA-M | sh", "deny"),
+        (f"python3 -c 'import os; os.system(bytes({[*b'agent-hooks trust']}).decode())'", "deny"),
+        ("agent-hooks trust --show", "proceed"),
+        ("git commit -m 'agent-hooks trust'", "proceed"),
+    ],
+)
+def test_installed_guards_protect_themselves_in_a_bare_manager(command, wanted):
+    manager = HookManager(load_plugins=["guards"])
+    context = about("Bash", kind="shell", args={"command": command}, cwd="/home/dev/app")
+    assert str(manager.hooks(ask="host").dispatch_sync(context).decision) == wanted
