@@ -1384,9 +1384,9 @@ curl -s "localhost:3000/api/todos/$ID"
 """,
         r"""
 sha=$(git rev-parse --short HEAD)
-docker build -t "registry.example.com/app:$sha" .
-docker push "registry.example.com/app:$sha"
-kubectl set image deploy/app app="registry.example.com/app:$sha"
+docker build -t "$REGISTRY/app:$sha" .
+docker push "$REGISTRY/app:$sha"
+kubectl set image deploy/app app="$REGISTRY/app:$sha"
 kubectl rollout status deploy/app --timeout=120s
 """,
         r"""

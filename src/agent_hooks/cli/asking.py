@@ -252,7 +252,7 @@ def _learn_facts(plan: Plan) -> bool:
 
 def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookRegistry) -> Answer:
     """Return the answer to the host: the outcome, and notes for people."""
-    host, record = event.host, event.record(ctx, outcome) if event.record is not None else ""
+    host, record, remedy = event.host, event.record(ctx, outcome) if event.record is not None else "", ""
     notes: tuple[str, ...] = ()
     if host.goes_on(outcome, ctx):
         outcome, notes = capped(outcome, ctx, manager.policy.max_forced_continuations)
@@ -263,14 +263,23 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
         place = f"agent_hooks: {outcome.decision} by {outcome.origin}."
         if host.shows_notes(ctx) and (reason := without_place(outcome.reason, outcome.origin)) != outcome.reason:
             place, outcome = f"{place} {outcome.reason}", outcome.replace(reason=reason)
-        notes = (place, *notes)
+        remedy = _remedy(outcome) if host.shows_notes(ctx) else ""
+        notes = (place, *filter(None, (remedy,)), *notes)
     notes = (*notes, *(f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]))
     if (more := len(outcome.findings) - _MAX_FINDINGS) > 0:
         notes = (*notes, f"agent_hooks: and {more} more findings.")
     answer = host.write(outcome, ctx, notes=notes, ask=event.on_ask)
+    if remedy and remedy in answer.stderr:  # a model may read that
+        answer = answer.replace(stderr=answer.stderr.replace(remedy, "").rstrip())
     if host.rounds_have_prompts and host.goes_on(outcome, ctx):
         mark_round(answer, ctx)
     return answer.replace(record=record) if record else answer
+
+
+def _remedy(outcome: HookOutcome) -> str:
+    from agent_hooks.wire.answer import tidy, without_controls
+
+    return tidy(without_controls(str(outcome.metadata.get("for_people", "")))).strip()
 
 
 def without_place(reason: str, origin: str) -> str:

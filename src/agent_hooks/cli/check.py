@@ -204,7 +204,8 @@ def _verdict(one: dict[str, Any]) -> str:
     only_looked = "only looked: " if one["walk"] == 0 else ""
     when = "in shadow, would have said: " if one["shadow"] else only_looked
     why = f" - {one['reason']}" if one["reason"] else ""
-    brings = f" [{', '.join(one['changed'])}]" if one["changed"] else ""
+    changed = [each for each in one["changed"] if each != "metadata" or not one["reason"]]  # notes beside a decision
+    brings = f" [{', '.join(changed)}]" if changed else ""
     return f"{when}{one['decision'] or 'no opinion'}{brings}{why}"
 
 

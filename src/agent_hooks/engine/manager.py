@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 
 class HookManager(HookRegistry, pluggy.PluginManager):
-    """A ``pluggy.PluginManager`` that knows the events, the order of their hooks and the installed plugins.
+    """A ``pluggy.PluginManager`` for hooks, without settings files and their gate: ``agent_hooks.load()`` adds both.
 
-    It reads no file, and has no gate that protects the configuration: ``agent_hooks.load`` returns one with both.
+    It knows the events, the order of their hooks and the installed plugins.
     ``load_plugins``: load the entry points of the group ``agent_hooks``, all or those named. ``disabled``: names to
     leave out, besides those in the environment variable ``AGENT_HOOKS_DISABLE``. ``policy``: the engine's settings.
     ``known_tools``: names of tools that matches may name, besides those of the hosts. ``managed``: the settings of the

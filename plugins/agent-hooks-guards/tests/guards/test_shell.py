@@ -348,3 +348,20 @@ def test_a_line_of_shell_in_a_skill_is_judged_as_the_shell_call(line, tmp_path, 
     # Nobody can be asked at these.
     assert decide("UserPromptExpansion", command_name="zz", command_args="", prompt="/zz") == (expected and "block")
     assert decide("PreSkillShellCommand", "Bash", {"command": line}, command_name="zz") == (expected and "deny")
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("agent-hooks allow git-push-force --branch x", "deny"),
+        ("python3 -m agent_hooks uninstall --all", "deny"),
+        ("echo ntrag-ubbxf gehfg | tr a-zA-Z n-za-mN-ZA-M | sh", "deny"),
+        (f"python3 -c 'import os; os.system(bytes({[*b'agent-hooks trust']}).decode())'", "deny"),
+        ("agent-hooks trust --show", "proceed"),
+        ("git commit -m 'agent-hooks trust'", "proceed"),
+    ],
+)
+def test_installed_guards_protect_themselves_in_a_bare_manager(command, wanted):
+    manager = HookManager(load_plugins=["guards"])
+    context = about("Bash", kind="shell", args={"command": command}, cwd="/home/dev/app")
+    assert str(manager.hooks(ask="host").dispatch_sync(context).decision) == wanted

@@ -8,7 +8,20 @@ from agent_hooks_guards.model.declarations import TOUCHES, Table, declarations
 from agent_hooks_guards.model.packing import pack_programs
 
 TEXTS = {
-    *("names", "alike", "options", "groups", "effects", "inner", "connects", "sends", "pattern", "recursive", "append"),
+    *(
+        "names",
+        "alike",
+        "options",
+        "groups",
+        "effects",
+        "inner",
+        "connects",
+        "sends",
+        "pattern",
+        "recursive",
+        "append",
+        "chosen",
+    ),
     *("in_place", "looks", "idle", "on", "folder", "input", "prints", *TOUCHES),
 }
 LISTS = {"runs", "also"}

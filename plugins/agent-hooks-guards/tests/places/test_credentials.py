@@ -11,7 +11,8 @@ from agent_hooks_guards.places.credentials import as_login, judge_credentials, v
     "name",
     "GITHUB_TOKEN OPENAI_API_KEY OPENAI_KEY AWS_SECRET_ACCESS_KEY DB_PASSWORD PGPASSWORD MYSQL_PWD DATABASE_URL "
     "REDIS_URL GITHUB_PAT SSH_PRIVATE_KEY CLIENT_SECRET SECRET_KEY_BASE AZURE_STORAGE_CONNECTION_STRING APIKEY "
-    "JWT TF_VAR_db_password db_password github_token npm_config_secret".split(),
+    "JWT ACME_KEY KEY DB_PASS AWS_CREDENTIALS db_pass api_key "
+    "TF_VAR_db_password db_password github_token npm_config_secret".split(),
 )
 def test_the_name_of_a_credential(name):
     assert variable_labels(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Command, Effect
-from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, PERSONAL, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
@@ -24,6 +24,8 @@ _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", 
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
 # The name of a file in a patch, and the lines up to the next one.
 _PATCHED = Pattern(r"(?m)^\+\+\+ (?:b/)?([^\t\n]*\S).*\n((?:(?!\+\+\+ ).*\n?)*)")
+# These write all data of a database.
+_DUMPING = frozenset(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "mongoexport", "redis-cli"))
 # These print all files of a folder.
 _ARCHIVERS = frozenset(("tar", "zip", "7z", "cpio", "dump", "pax"))
 
@@ -68,11 +70,15 @@ def printed_by(walk: Evaluation, command: Command, frame: Frame) -> Data:
     """Return the stdout of a program."""
     from agent_hooks_guards.programs.outputs import output
 
+    personal: list[bool] = []
+
     def is_secret(path: str) -> bool:
         labels = walk.labels_of_file(path, frame)
+        personal.append(PERSONAL in labels)
         return SECRET in (labels | walk.labels_of_folder(path, frame) if command.name in _ARCHIVERS else labels)
 
-    return output(command, frame.state.file, is_secret)
+    data = output(command, frame.state.file, is_secret)
+    return Data(data.text, data.labels | {PERSONAL}) if any(personal) else data
 
 
 def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame: Frame) -> None:
@@ -83,6 +89,8 @@ def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame:
         if effect.kind == "write" and not effect.recursive:
             labels = effect.labels | {NETWORK} if received else effect.labels
             data = _content(walk, command, frame) if not received else None
+            if name in _DUMPING:
+                labels |= {PERSONAL}
             # An edit in place keeps part of the old content.
             data = data or Data(UNKNOWN, labels | walk.labels_of_file(effect.path, frame))
             walk.keep(effect.path, data, frame, append=effect.append)

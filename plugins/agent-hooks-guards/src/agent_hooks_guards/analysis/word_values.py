@@ -14,6 +14,7 @@ from agent_hooks_guards.model.values import (
     NETWORK,
     NO_LABELS,
     NOTHING,
+    PERSONAL,
     SECRET,
     UNKNOWN,
     Data,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.places.paths import Place
 
+# Kinds of paths that are labels of their content.
+_LABELLING = frozenset((SECRET, PERSONAL))
 FIRST_DESCRIPTOR = 1000
 FROM_NETWORK = Data(UNKNOWN, frozenset((NETWORK,)))
 _MAX_ELEMENTS = 4_096
@@ -109,8 +112,7 @@ class WordValues:
 
         known = frame.state.file(path)
         labels = NO_LABELS if known is None else known.labels
-        if "secret" in kinds(path, self.place, frame.state.host):
-            labels |= {SECRET}
+        labels |= kinds(path, self.place, frame.state.host) & _LABELLING
         return labels | {ENDLESS} if path in ENDLESS_FILES else labels
 
     def labels_of_folder(self, path: str, frame: Frame) -> frozenset[str]:

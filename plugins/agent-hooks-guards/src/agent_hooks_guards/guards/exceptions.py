@@ -10,17 +10,15 @@ from agent_hooks import RegistrationError
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.places.paths import Place, absolute
+from agent_hooks_guards.places.remotes import git_folder, read_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import date
-    from pathlib import Path
     from typing import Any
 
     from agent_hooks_guards.model.actions import Command
     from agent_hooks_guards.rules.matching import Verdict
-
-_MAX_HEAD = 1024
 
 
 class RuleException:
@@ -116,22 +114,9 @@ def branches_of(command: Command) -> list[str]:
 
 def _checked_out(folder: str) -> list[str]:
     """Return the branch that is checked out in the repository around ``folder``, if there is one."""
-    if not os.path.isabs(folder):
-        return []
     try:
-        from pathlib import Path
-
-        git = next((each / ".git" for each in (Path(folder), *Path(folder).parents) if (each / ".git").exists()), None)
-        if git is None:
-            return []
-        if git.is_file():  # a worktree names its folder
-            git = git.parent / _head(git).removeprefix("gitdir:").strip()
-        head = _head(git / "HEAD").strip()
+        git = git_folder(folder)
+        head = "" if git is None else read_start(git / "HEAD").strip()
     except (OSError, ValueError):
         return []
     return [head.removeprefix("ref: refs/heads/")] if head.startswith("ref: refs/heads/") else []
-
-
-def _head(path: Path) -> str:
-    with path.open(encoding="utf-8") as file:
-        return file.read(_MAX_HEAD)

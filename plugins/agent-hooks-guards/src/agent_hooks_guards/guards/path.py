@@ -98,6 +98,10 @@ class PathGuard(Guard):
             if found is not None:
                 yield found
 
+    def may_read(self, path: str, place: Place) -> bool:
+        """Return whether ``allow_read`` names ``path``, which is wholly known."""
+        return UNKNOWN not in path and _is_one_of(path, self._allow_read, place)
+
     def effect_objection(self, effect: Effect, place: Place, path: str = "") -> Objection | None:
         """Return the objection to a command's ``effect`` on a file, by ``protect`` and ``deny_read`` alone.
 

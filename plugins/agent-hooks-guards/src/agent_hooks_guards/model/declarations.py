@@ -16,6 +16,7 @@ runs, where the keys below cannot say it.
 ``pattern``: the first operand is a pattern or a script, and ``runs`` holds, unless one of these options is given.
 ``input``: options that name a file to read in place of stdin.
 ``recursive``, ``append``: options with which all it does to operands is recursive or appends; ``always``.
+``chosen``: options with the names of the files that it reads below operands, where it is ``recursive``.
 ``in_place``: options with which operands are written instead of read; ``looks``: the other way round.
 ``runs``: a list of alternatives, the first of which that applies is taken; ``also``: those that always apply.
 ``idle``: options with which it runs and touches nothing. ``on``: where it runs that: ``remote`` or ``container``;

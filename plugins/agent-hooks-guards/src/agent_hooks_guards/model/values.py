@@ -13,6 +13,7 @@ REMOTE = "remote"  # the output of a program or a file on another machine: ssh, 
 DECODED = "decoded"  # a decoder: base64, xxd, gunzip, openssl enc, a cipher
 SECRET = "secret"  # noqa: S105 - a label
 # a file or a store that holds keys or credentials
+PERSONAL = "personal"  # a database's dump, a file in which a shell or an agent keeps all that it was told
 CREDENTIAL = "credential"  # a variable whose name says that it holds one
 ENVIRONMENT = "environment"  # all variables: env, printenv, /proc/self/environ
 INPUT = "input"  # a person or a device: read, /dev/tty

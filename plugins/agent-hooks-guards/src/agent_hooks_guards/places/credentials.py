@@ -20,7 +20,7 @@ _OF = "credential:"
 _LOGIN = "login:"
 
 _WEB = ("http:", "https:", "ws:", "wss:", "ftp:")
-_LOWER_ENDS = ("_password", "_token", "_secret")
+_LOWER_ENDS = ("_password", "_pass", "_token", "_secret", "_key", "_credentials")
 _LOGIN_HEADERS = ("token", "key", "auth", "authorization", "secret", "password", "cookie")
 # Sent in the body of a token request (RFC 6749, 2.3.1 and 6).
 _OF_OAUTH = ("CLIENT_SECRET", "REFRESH_TOKEN")
@@ -47,7 +47,8 @@ def _table() -> dict[str, frozenset[str]]:
 def variable_labels(name: str) -> frozenset[str]:
     """Return the labels of a variable of the environment: none unless its name says that it holds a credential.
 
-    A name with lower-case letters does if it ends with ``_password``, ``_token`` or ``_secret``.
+    A name with lower-case letters does if it ends with ``_password``, ``_pass``, ``_token``, ``_secret``, ``_key`` or
+    ``_credentials``.
     """
     if not name.isupper() and name.rpartition("_")[0] and name.lower().endswith(_LOWER_ENDS):
         name = name.upper()
@@ -59,10 +60,13 @@ def variable_labels(name: str) -> frozenset[str]:
     elif last in known["plain_ends"] or (before, last) == ("NEXT", "TOKEN") or not known["plain"].isdisjoint(words):
         is_secret = False
     elif last in ("KEY", "KEYS"):
-        is_secret = before in known["keys"] or (len(words) == 2 and bool(_table().get(before)))
+        is_secret = before not in known["plain_keys"]
     else:
         is_secret = (
-            not known["secrets"].isdisjoint(words) or "_KEY_" in name or (last == "PWD" and before not in ("", "OLD"))
+            not known["secrets"].isdisjoint(words)
+            or last == "PASS"
+            or "_KEY_" in name
+            or (last == "PWD" and before not in ("", "OLD"))
         )
     return frozenset((CREDENTIAL, _OF + name)) if is_secret or name.endswith("CONNECTION_STRING") else NO_LABELS
 
@@ -163,7 +167,7 @@ def _judge(name: str, address: str, *, is_login: bool) -> str:
     if is_own and (is_login or _words()["login_only"].isdisjoint(words)):
         return ""
     if not listed:
-        if is_login or _registered(host) in words - _words()["ordinary"] - _words()["secrets"] - _words()["keys"]:
+        if is_login or registered_name(host) in words - _words()["ordinary"] - _words()["secrets"] - _words()["keys"]:
             return ""
         return "unclear" if "." not in host or host_kind(host) == "private" else "foreign"
     if _SELF_HOSTED in hosts and not is_own:
@@ -180,7 +184,7 @@ def host_of(address: str) -> str:
     return readings(address)[0][1]
 
 
-def _registered(host: str) -> str:
+def registered_name(host: str) -> str:
     """Return the registered name of a host in upper case: ``ACME`` of ``api.acme.co.uk``."""
     parts = host.upper().split(".")
     at = -3 if len(parts) > 2 and len(parts[-1]) == 2 and parts[-2] in ("CO", "COM", "ORG", "NET", "AC") else -2

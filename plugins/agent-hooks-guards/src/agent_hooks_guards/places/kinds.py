@@ -51,7 +51,7 @@ def kinds(path: str, place: Place, host: str = "") -> frozenset[str]:
     memory of the machine. ``null``: ``/dev/null`` and the standard streams. ``secret``: keys and credentials.
     ``startup``: runs later by itself. ``git``: inside a repository's ``.git``. ``agent``: configures hooks and agents.
     ``accounts``: users, groups and their rights. ``log``: logs and histories. ``kernel``: settings of a running system.
-    ``unknown``: the beginning of the path is not known.
+    ``personal``: all that a shell or an agent was told. ``unknown``: the beginning of the path is not known.
 
     A path with globs or ``UNKNOWN`` has the kinds of all paths that it may be, as far as the rest of it shows.
     ``host``: set for another machine or container (see ``Command``), which has no workspace.

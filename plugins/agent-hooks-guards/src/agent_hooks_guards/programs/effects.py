@@ -266,6 +266,10 @@ def touch(noting: Noting, entry: Entry, files: list[tuple[str, str]], hosts: lis
             else:
                 noting.file(kind, word, recursive=recursive and is_operand)
         sources += words if kind == "read" else []
+    if recursive and "chosen" in entry:
+        for name in noting.values(entry["chosen"]):
+            for folder in sources or ["."] if name[:1] != "!" else ():
+                noting.file("read", inside(folder, name.lstrip("/")))
     if hosts or "sends" in entry:
         _reach(noting, entry, hosts)
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 # Modules of Python that are programs of other names.
 _PROGRAMS = {
     "IPython": "ipython",
+    **dict.fromkeys(("agent_hooks", "agent_hooks.__main__", "agent_hooks_core"), "agent-hooks"),
     "awscli": "aws",
     "httpie": "http",
     "pip3": "pip",

@@ -18,6 +18,7 @@ from agent_hooks_guards.model.values import (
     NETWORK,
     NO_LABELS,
     NOTHING,
+    PERSONAL,
     PROCESSES,
     SECRET,
     UNKNOWN,
@@ -337,6 +338,7 @@ _KINDS: dict[str, Callable[[Printing], Data]] = {
     "line": _line,
     "network": _labelled(NETWORK),
     "decoded": _labelled(DECODED),
+    "personal": lambda _: Data(UNKNOWN, frozenset((PERSONAL,))),
     "secret": lambda _: Data(UNKNOWN, frozenset((SECRET,))),
     "environment": _environment,
     # `set`, `export`, `declare`: all variables, or nothing where some are set.
@@ -395,9 +397,14 @@ def _kind(printing: Printing) -> str:
         return kind
     texts = [" ".join(each) for each in ((*printing.options.subcommand, *printing.operands()), words)]
     for each, starts in kind.items():
-        if any(printing.options.has(start) or any(text.startswith(start) for text in texts) for start in starts):
+        if any(printing.options.has(start) or any(_begins(text, start) for text in texts) for start in starts):
             return each
     return ""
+
+
+def _begins(text: str, start: str) -> bool:
+    """Whether arguments begin with ``start``; a command of SQLite may stand behind others."""
+    return text.startswith(start) or (start[:1] == "." and f" {start}" in text)
 
 
 def _keeps_all_lines(command: Command) -> bool:

@@ -9,6 +9,7 @@ from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.names import base_name, is_known
 from agent_hooks_guards.places.credentials import judge_credentials
 from agent_hooks_guards.places.paths import absolute
+from agent_hooks_guards.places.remotes import is_foreign
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,13 +96,14 @@ class GlobSet:
 class CommandView:
     """A command with the properties that criteria ask for, each computed when the first one asks.
 
-    ``kinds_of``: returns the kinds of a path on a host.
+    ``kinds_of``: returns the kinds of a path on a host. ``commands``: all of the line.
     """
 
-    __slots__ = ("_operand_kinds", "_sql", "_tokens", "command", "home", "kinds_of", "name")
+    __slots__ = ("_operand_kinds", "_sql", "_tokens", "command", "commands", "home", "kinds_of", "name")
 
     def __init__(self, command: Command, home: str, kinds_of: Callable[[str, str], frozenset[str]]) -> None:
         self.command = command
+        self.commands: Sequence[Command] = ()
         self.name = command.name
         self.home = home
         self.kinds_of = kinds_of
@@ -391,6 +393,7 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "text": (_text, Pattern),
     "safe_text": (_safe_text, _safe_pattern),
     "project_text": (_safe_text, lambda text: _safe_pattern(text, "project")),
+    "foreign": (lambda view, _, wanted: is_foreign(view.command, view.commands) == wanted, _same),
     "sql": (lambda view, _, wanted: not view.sql.isdisjoint(wanted), _same),
 }
 

@@ -52,6 +52,7 @@ def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
 
     for command in analysis.commands:
         view = views[id(command)] = CommandView(command, place.home, kinds_of)
+        view.commands = analysis.commands
         for rule in _broken_by_command(view, rules):
             add(rule, command, command)
     for effect in analysis.effects:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # The kinds of a path, as `places.kinds` returns them.
 KINDS = frozenset(
     "root system home user project workspace temp outside device null secret startup git agent accounts log kernel "
-    "unknown".split()
+    "personal unknown".split()
 )
 
 
@@ -77,7 +77,9 @@ Name = Annotated[str, _form(r"[a-z0-9]+(-[a-z0-9]+)*", "a name: lower case lette
 
 EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
-Label = Literal["network", "remote", "decoded", "secret", "credential", "environment", "input", "endless", "processes"]
+Label = Literal[
+    "network", "remote", "decoded", "secret", "credential", "environment", "input", "endless", "processes", "personal"
+]
 Host = Literal["", "remote", "container"]
 # The kinds of an address, as `places.hosts` returns them.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]
@@ -136,6 +138,9 @@ class Match(_Table):
     not_via: list[Text] = Field([], description="None of these runs it.")
     host: list[Host] = Field([], description="'' for this machine, 'remote' or 'container'.")
     root: bool | None = Field(None, description="Whether it is run as another user.")
+    foreign: bool | None = Field(
+        None, description="Whether it pushes to a repository or a registry that the project does not know."
+    )
     background: bool | None = Field(None, description="Whether it goes on by itself.")
     endless: bool | None = Field(None, description="Whether it stands in a loop that nothing ends.")
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
+from contextlib import suppress
+from glob import glob
 
 from agent_hooks_guards.guards.exceptions import is_too_wide, words_of
 from agent_hooks_guards.guards.objection import reason_of
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
     from agent_hooks_guards.model.actions import Analysis, Command, Doubt
     from agent_hooks_guards.rules.matching import Verdict
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _MAX_LINES = 40
 _FILE_KINDS = ("read", "write", "delete", "change", "run")
 _VERBS = {
@@ -46,13 +51,27 @@ def explain(analysis: Analysis, broken: list[tuple[str, Verdict]]) -> list[str]:
 def how_to_allow(verdict: Verdict) -> str:
     """Return the command line that writes the narrowest exception, "" if even that is too wide."""
     action = verdict.action
-    key, glob = "command", words_of(verdict)
+    if verdict.rule.family == "agent-hooks":
+        return ""
+    key, text = "command", words_of(verdict)
     if isinstance(action, Effect) and action.kind in _FILE_KINDS and not action.command.host:
         path = action.path
-        key, glob = ("path", path) if path and frozenset((UNKNOWN, *"*?[")).isdisjoint(path) else (key, glob)
-    if key == "path" and is_too_wide(key, glob):
+        key, text = ("path", path) if path and frozenset((UNKNOWN, *"*?[")).isdisjoint(path) else (key, text)
+    if key == "path" and is_too_wide(key, text):
         return ""
-    return f"agent-hooks allow {verdict.rule.id} --{key} {shlex.quote(_as_glob(glob))}"
+    return f"agent-hooks allow {verdict.rule.id} --{key} {shlex.quote(_as_glob(text))}"
+
+
+def origin_of(rule: str, further: list[str]) -> str:
+    """Return the ``file:line`` of a rule of this package or of the settings files ``further``, "" if unknown."""
+    own = sorted(glob(os.path.join(_PACKAGE, "rules", "*.toml")))
+    definition = re.compile(rf"""\s*(?:id\s*=\s*["']{re.escape(rule)}["']|{re.escape(rule)}\s*=\s*\{{)""")
+    for path in (*own, os.path.join(_PACKAGE, "guards", "objections.toml"), *further):
+        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+            for number, line in enumerate(file, 1):
+                if definition.match(line):
+                    return f"{path}:{number}"
+    return ""
 
 
 def _as_glob(text: str) -> str:

@@ -128,7 +128,28 @@ def judge(ctx: HookContext, call: ToolCall, files: Sequence[FileGuards]) -> Hook
             return None
         return outcome(_objections(ctx, call, guards, commands))
 
-    return _attribute(decide(files), files, decide)
+    found = _attribute(decide(files), files, decide)
+    if found is None or sum(len(text) for text, _ in commands) > _MAX_COMMAND:
+        return found
+    guards = guard_set(files)
+    broken = _broken_rules(guards, analyses_of(ctx, call, commands), ctx.created_at) if commands else []
+    return _with_remedy(found, [*_objections(ctx, call, guards, commands)], broken, files)
+
+
+def _with_remedy(
+    found: HookOutcome, objections: list[Objection], broken: list[tuple[str, Verdict]], files: Sequence[FileGuards]
+) -> HookOutcome:
+    """Add, for people, the place of the rule that decided, and the commands that let exactly this through."""
+    from .explaining import how_to_allow, origin_of
+
+    rules = [each.rule for each in objections if each.decision == found.decision]
+    origin = origin_of(rules[0], [each.path for each in files]) if rules else ""
+    lines = [f"The rule is in {origin}."] if origin else []
+    ways = [*dict.fromkeys(how_to_allow(verdict) for _, verdict in broken)]
+    # Exceptions are from rules about commands: where another one is broken as well, or one is too wide, none helps.
+    if all(ways) and {each.rule for each in objections} == {verdict.rule.id for _, verdict in broken}:
+        lines += ["To let exactly this through, type in a terminal:", *ways]
+    return found.replace(metadata={"for_people": "\n".join(lines)}) if lines else found
 
 
 def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | InTurns | None:
@@ -246,9 +267,21 @@ def _broken_rules(guards: GuardSet, analyses: Analyses, at: float) -> list[tuple
     from agent_hooks_guards.guards.shell import rank
 
     found = [
-        each for analysis, place in analyses for guard in guards.shell for each in guard.broken(analysis, place, at)
+        each
+        for analysis, place in analyses
+        for guard in guards.shell
+        for each in guard.broken(analysis, place, at)
+        if not _may_read(guards, each[1], place)
     ]
     return sorted(found, key=rank)
+
+
+def _may_read(guards: GuardSet, verdict: Verdict, place: Place) -> bool:
+    """Return whether a rule is about reading a file that ``allow_read`` names, in every layer with a shell guard."""
+    if verdict.rule.family != "secrets-read" or getattr(verdict.action, "kind", "") != "read":
+        return False
+    path = getattr(verdict.action, "path", "")
+    return len(guards.paths) >= len(guards.shell) and all(each.may_read(path, place) for each in guards.paths)
 
 
 def _effect_objections(guards: GuardSet, analyses: Analyses) -> Iterator[Objection]:
