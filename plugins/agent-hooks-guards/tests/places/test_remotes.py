@@ -40,6 +40,8 @@ def place(request, tmp_path):
         ("docker push ghcr.io/acme/app:1", set()),
         ("docker push acme/app", set()),
         ("docker push registry.example.com/tools/app", set()),
+        ("docker push registry.acme.com/app", set()),
+        ("docker push registry.foreign.example/acme/app", {"docker-push-foreign"}),
         ("docker push ghcr.io/foreign/app", {"docker-push-foreign"}),
         ("docker push foreign/app", {"docker-push-foreign"}),
     ],

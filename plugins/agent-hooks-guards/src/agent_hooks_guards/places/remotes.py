@@ -20,6 +20,8 @@ _MAX_FILE = 65_536  # characters
 _URL = Pattern(r"(?im)^[ \t]*(?:push)?url[ \t]*=[ \t]*(\S+)")
 _SET_URL = Pattern(r"(?i)remote\.(.+)\.(?:push)?url|url\.(.+)\.(?:push)?insteadof")
 _ADDRESS = Pattern(r"(?!file:)(?:\w[\w+.-]*://\S+|[^/:\s]+:\S+)")
+# Registries in which anybody may have a folder of the name that their repositories have elsewhere.
+_SHARED = (".docker.io", ".ghcr.io", ".quay.io", ".gcr.io", ".pkg.dev", ".amazonaws.com", ".azurecr.io", ".gitlab.com")
 _PORT = Pattern(r":\d+(?=/)")
 
 
@@ -64,7 +66,8 @@ def is_foreign(command: Command, commands: Sequence[Command]) -> bool:
     """Return whether ``command`` pushes to a repository or a registry that its project does not know.
 
     ``commands``: all commands of the line, of which earlier ones may set the addresses of remotes. A registry is known
-    if it is of the same site as a remote, or an image is in a folder with the name of a remote's owner.
+    if it is of the same site as a remote or has the name of its owner; a shared one, if the image is in a folder of
+    that name.
     """
     known = _remotes(command.cwd)
     if command.program == "git":
@@ -76,11 +79,12 @@ def is_foreign(command: Command, commands: Sequence[Command]) -> bool:
     elif command.program == "oras":  # the image, and files
         words = [word for word in words if word != "push"][:1]
     owners = {each.split("/")[1] for each in known if "/" in each}
-    sites = {registered_name(each.partition("/")[0]) for each in known}
+    sites = {registered_name(each.partition("/")[0]) for each in known} | {owner.upper() for owner in owners}
     for image in words if command.options.has("--push") else words[-1:]:
         first, *others = image.rpartition("://")[2].lower().split("/")
         host = host_of(first) if "." in first or ":" in first or first == "localhost" else ""
-        is_known = owners.intersection((first, *others[:-1])) or (host and registered_name(host) in sites)
+        is_shared = not host or f".{host}".endswith(_SHARED)
+        is_known = not owners.isdisjoint((first, *others[:-1])) if is_shared else registered_name(host) in sites
         if others and not (is_known or first[:1] == UNKNOWN or host in ("localhost", "127.0.0.1", "::1")):
             return True
     return False
