@@ -296,7 +296,8 @@ def test_a_worker_keeps_no_descriptor_and_no_process_of_its_events(command, payl
 
     def has_few() -> bool:
         command.answer("claude-code", bash(payload, "claude-code", "deny"))
-        return len(children.read_text().split()) <= 2  # those of the last event may not have ended yet
+        # It collects the processes of an event after the next one: those of two events, with two each, may be there.
+        return len(children.read_text().split()) <= 4
 
     assert is_over(has_few)
 

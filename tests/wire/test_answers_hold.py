@@ -144,7 +144,8 @@ def test_what_blocks_never_runs_the_tool(where, outcome, said):
     asked = outcome.decision is Decision.ASK and HOSTS[host].can_ask(ctx)
     assert done.happens == ("asked" if asked else "no")
     assert asked or done.told.strip()
-    assert done.ends == (outcome.decision is Decision.STOP and host in ENDS)
+    can_end = host in ENDS and ctx.host_event != "PreSkillShellCommand"
+    assert done.ends == (outcome.decision is Decision.STOP and can_end)
 
 
 @many
@@ -244,7 +245,8 @@ def test_a_withheld_result_does_not_reach_the_model(where, result, outcome, said
     assert done.told.strip()
     assert SECRET not in json.dumps(done.result)
     assert leaks(result, done.result, [outcome.reason, done.told]) == []
-    assert done.ends == (outcome.decision is Decision.STOP and host in ENDS)
+    can_end = host in ENDS and ctx.host_event != "PreSkillShellCommand"
+    assert done.ends == (outcome.decision is Decision.STOP and can_end)
 
 
 @many
