@@ -52,7 +52,7 @@ KIND_OF_NAME = {
     "LS": "search",
 }
 
-COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "script")
+COMMAND_KEYS = ("command", "cmd", "command_line", "commandLine", "cli_command", "script")
 # The rest of a command whose first word stands under a key of its own.
 ARGUMENT_KEYS = ("args", "arguments", "argv")
 PROGRAM_KEYS = ("program", "executable")

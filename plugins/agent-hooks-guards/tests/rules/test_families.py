@@ -75,6 +75,86 @@ def test_no_two_rules_say_the_same():
     assert len(texts) == len(set(texts))
 
 
+# Products with the programs that advice about them holds for, beside their own.
+PRODUCTS = {
+    **dict.fromkeys("aws az cargo consul crontab dnscontrol etcdctl gcloud gh heroku hg journalctl".split(), ()),
+    **dict.fromkeys(
+        "logrotate mongodump mysqldump nomad npm op p4 pg_dump pip psql pulumi svn terraform vault".split(), ()
+    ),
+    "kubectl": ("k3s", "microk8s", "minikube", "k0s"),
+    "helm": ("helmfile",),
+    "cryptsetup": ("fdesetup", "manage-bde"),
+    "consul": ("zkCli*", "zkcli*"),
+}
+# By kind of statement, effect or doubt: the words of which a reason has one.
+WORDS = {
+    "drop": "drops a table",
+    "drop-part": "drops an index",
+    "drop-account": "drops an account",
+    "alter-drop": "drops a column",
+    "truncate": "every row",
+    "delete-all": "every row",
+    "update-all": "changes every row",
+    "grant-all": "rights",
+    "shutdown": "stops the database",
+    "log-loss": "log",
+    "program": "starts a program",
+    "file": "writes a file",
+    "read": "read|print|search|record|memory",
+    "delete": "delete|remove|move|wipe|gone|change|writes|log|start|protection",
+    "write": "write|change|format|fill|empties|runs|becomes|loaded|start|log|record|gone|set|kernel|protect",
+    "change": "change|owner|rights|read|write|protection|log in",
+    "send": "send|goes|reach|answers|gives|carries|delete|DELETE|call",
+    "receive": "reach|gives|DELETE|delete|fetch",
+    "fork": "without end",
+    "unknown-code": "run",
+    "unknown-program": "run",
+    "unreadable": "no command",
+    "too-much": "longer",
+}
+
+
+@each_rule
+def test_a_reason_names_no_product_but_that_of_the_command(rule):
+    text = f"{rule.reason} {rule.instead}"
+    named = PRODUCTS.keys() & re.findall(r"[a-z][\w-]*", text)
+    fitting = named.union(*(PRODUCTS[name] for name in named))
+    is_general = not named or re.search(r"\btools?\b|such as|as with|and the like", text)
+    assert is_general or [match for match in rule.match if fitting.isdisjoint(match.program)] == []
+
+
+@each_rule
+def test_a_reason_speaks_of_what_the_rule_is_about(rule):
+    kinds = {kind for match in rule.match for kind in (*match.sql, *match.effect, *match.doubt)}
+    assert [kind for kind in kinds if kind in WORDS and not re.search(WORDS[kind], rule.reason)] == []
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "others"),
+    [
+        ("velero snapshot-location delete x", "this tool", "helm|release"),
+        ("nomad job stop -purge api", "a job", "vault|[Ss]ecret"),
+        ("redis-cli --scan | xargs redis-cli del", "keys", "pg_dump|database"),
+        ("echo flush_all | nc cache 11211", "keys", "pg_dump|database"),
+        ("dropuser app", "account", "column"),
+        ("psql -c 'DROP VIEW report'", "view", "column"),
+        ("nodetool decommission", "member", "drops"),
+        ("cut -d= -f1 .env", "Values that it prints", "names"),
+        ("cat source/server.key", "key", "env"),
+        ("sed -n 1,3p server.key", "key", "env"),
+        ("schtasks /create /tn x /tr y /sc daily", "scheduled", "crontab"),
+        ("wevtutil cl System", "record", "logrotate|journalctl"),
+        ("grub-install /dev/sda", "starts the machine", "fsck"),
+        ("azcopy remove https://x.test/c --recursive", "Azure", r"az\b"),
+    ],
+)
+def test_the_reason_is_about_the_command(command, words, others):
+    verdicts = judge(analyse(command, PLACE), INDEX, PLACE)
+    texts = [f"{each.rule.reason} {each.rule.instead}" for each in verdicts if each.rule.severity != "low"]
+    assert any(re.search(words, text) for text in texts)
+    assert [text for text in texts if re.search(others, text)] == []
+
+
 TEXTS = sorted({match.text for family in own_families() for rule in family.rules for match in rule.match if match.text})
 
 

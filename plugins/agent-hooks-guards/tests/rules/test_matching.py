@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
 from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.places.paths import Place
@@ -302,3 +303,36 @@ def test_no_words_make_it_fail(words):
     effects = [Effect(kind, word, doer) for word in words for kind in ("delete", "write", "read", "send")]
     found = judge(Analysis([doer], effects, [Doubt("unreadable", "x")]), OWN, PLACE)
     assert all(verdict.rule.id for verdict in found)
+
+
+# -- files that a command line makes itself ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("echo a > ~/out.txt; cat ~/out.txt; rm -f ~/out.txt", False),
+        ("git diff > ../my.patch && git apply ../my.patch && rm ../my.patch", False),
+        ("curl -so ~/a.tgz https://x.test/a.tgz && tar xzf ~/a.tgz && rm ~/a.tgz", False),
+        ("python3 -c \"open('../x', 'w').write('a')\"; rm -f ../x", False),
+        ("rm -f ~/out.txt", True),
+        ("rm ~/out.txt; echo a > ~/out.txt", True),
+        ("echo a > ~/out.txt; rm ~/other.txt", True),
+        ("echo a >> ~/out.txt; rm ~/out.txt", True),
+        ("mv ~/notes.md ~/out.txt; rm ~/out.txt", True),
+        ("ssh web 'echo a > ~/out.txt'; rm ~/out.txt", True),
+        ("mkdir ~/new && echo a > ~/new/b && rm -rf ~/new", True),
+    ],
+)
+def test_deleting_a_file_that_the_command_makes_loses_nothing(text, expected):
+    ids = {verdict.rule.id for verdict in judge(analyse(text, PLACE), OWN, PLACE)}
+    assert bool(ids & {"files-delete-outside-file", "files-delete-outside"}) == expected
+
+
+def test_a_file_that_was_there_before_is_not_the_command_s_own(tmp_path):
+    there = tmp_path / "notes"
+    there.write_text("a")
+    effects = [Effect("write", str(there), command("tee")), Effect("delete", str(there), command("rm"))]
+    assert is_broken({"effect": ["delete"]}, effects=effects)
+    there.unlink()
+    assert not is_broken({"effect": ["delete"]}, effects=effects)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_hooks.model.snapshot import Snapshot
-from agent_hooks.model.tools import COMMAND_KEYS, WORKDIR_KEYS, command_in
+from agent_hooks.model.tools import COMMAND_KEYS, WORKDIR_KEYS, command_in, is_flat
 from agent_hooks.system.caching import lru_cache
 from agent_hooks.system.paths import real_path
 from agent_hooks.trust.gate.calls import words_of
@@ -20,12 +20,41 @@ if TYPE_CHECKING:
     from agent_hooks_guards.places.paths import Place
 
 _TYPED_KEYS = frozenset(("chars", "input", "keystrokes"))
-_CODE_KEYS = frozenset(
-    "code source source_code sourceCode python_code cell cells snippet program expression statements".split()
+# Keys that hold a command, code or SQL in any tool, whatever its name is.
+_SURE_COMMAND_KEYS = frozenset((*COMMAND_KEYS, "argv"))
+_SURE_CODE_KEYS = frozenset(("code", "cell_source", "function"))
+_SURE_SQL_KEYS = frozenset(("sql", "sql_query", "sqlQuery", "sql_statement", "sqlText"))
+_SQL_KEYS = _SURE_SQL_KEYS | {"query", "queries", "statement", "statements"}
+_CODE_KEYS = _SURE_CODE_KEYS.union(
+    "source source_code sourceCode python_code cell cells snippet program expression statements".split()
 )
 # The same for a tool that is named after a language.
 _LANGUAGE_TOOL_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
 _LANGUAGE_KEYS = ("language", "lang", "runtime", "kernel")
+_TELLING_KEYS = _SURE_COMMAND_KEYS | _SURE_CODE_KEYS | _SQL_KEYS | frozenset(_LANGUAGE_KEYS)
+# Every harmful statement has one of these: texts without any need not be looked at.
+_SQL_WORDS = (
+    *("DROP", "DELETE", "TRUNCATE", "ALTER", "UPDATE", "GRANT", "REMOVE", "SUPERUSER", "SYSADMIN", "SHUTDOWN", "PURGE"),
+    *("PROGRAM", "XP_", "SP_", "SYS_", "OUTFILE", "DUMPFILE", "WRITEFILE", "EXPORT", "EXTENSION", "OVERWRITE", "COPY"),
+    *("EXEC", "RESET", "\\", "\n."),
+)
+# Beginnings of commands for the database that the name of a tool names.
+_DATABASES = {"redis": "redis-cli ", "valkey": "redis-cli "}
+_SQL_CLIENTS = {"mysql": "mysql -e", "mariadb": "mysql -e"}
+# Verbs in the names of tools. The rules of the family `tools` tell what they destroy; the rest is asked at `strict`.
+_DEEDS = frozenset(
+    """
+    delete drop destroy purge wipe erase truncate terminate flush flushall flushdb decommission nuke deprovision
+    remove send merge publish transfer revoke uninstall
+    """.split()
+)
+_TAKING_NAMES = frozenset("delete remove erase trash move rename rm mv rmdir unlink".split())
+_FILE_NAMES = frozenset(
+    "file files folder folders directory directories dir path paths tree rm mv rmdir unlink".split()
+)
+# Keys whose values name the verb, and the kind of object that a tool is about.
+_DEED_KEYS = ("action", "operation")
+_OBJECT_KEYS = (*_DEED_KEYS, "kind", "type", "resource", "resource_type", "resourceType", "object_type")
 _SHELL_NAMES = frozenset("bash shell sh zsh terminal cmd console powershell pwsh".split())
 _RUNNING_NAMES = _SHELL_NAMES | frozenset("exec execute run command".split())
 _CODE_NAMES = frozenset("exec execute run eval evaluate interpreter repl sandbox notebook kernel".split())
@@ -41,7 +70,9 @@ _LANGUAGES = {
 _MAGIC = r"^([ \t]*)(?:[\w, ]+=[ \t]*)?(?:!+(.*)|%(?:(?:sx|system) (.*)|.*))$"
 _NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
 # Tools with these words in their names look something up and run nothing.
-_LOOKUP_NAMES = frozenset("search find lookup docs documentation explain describe format lint review".split())
+_LOOKUP_NAMES = frozenset("search find lookup docs documentation explain describe format lint review markdown".split())
+# Tools with these keep or send a text for people.
+_PROSE_NAMES = frozenset("comment message note notes gist snippet draft issue post".split())
 # Kinds of tools whose arguments may name hosts, and those whose arguments go nowhere.
 HOST_KINDS = frozenset(("fetch", "web_search", "mcp", "other"))
 READING_KINDS = frozenset(("read", "search", "delete"))
@@ -57,17 +88,23 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
     if kind not in ("shell", "other", "mcp"):
         return []
     args, name, is_shell = call.args, _tool_name(call.name), kind == "shell"
-    if not (is_shell or name.may_run) and args.keys().isdisjoint(_LANGUAGE_KEYS):
-        return []
-    commands = [*_commands_in(args)] if is_shell or name.is_running else []
+    acts = name.acts or any(str(args[key]).lower() in _DEEDS for key in _DEED_KEYS if key in args)
+    deeds = [(f"tool: '{_deed(args, name)}'", "sh")] if acts and not is_shell else []
+    if not (is_shell or name.may_run) and is_flat(args) and args.keys().isdisjoint(_TELLING_KEYS):
+        return deeds
+    runs = is_shell or name.is_running
+    commands = [] if (name.is_lookup or name.is_prose) and not runs else [*_commands_in(args, is_sure=runs)]
+    if not runs:  # `{"command": "What's new?"}` is none for a shell
+        commands = [text for text in commands if _is_shell_line(text)]
     if name.language == "python":  # as are its commands, if no shell would read them
         commands = [text for text in commands if _is_shell_line(text) or not _is_python(text)]
     if name.is_typing:  # the input of an open terminal
         commands += _strings_under(args, _TYPED_KEYS)
-    found = [("\n".join(filter(None, commands)), name.shell)] if commands else []
+    found = [(name.database + "\n".join(filter(None, commands)), name.shell)] if commands else []
     if not name.is_lookup:
         found += _codes(args, name, is_shell=is_shell)
-    return [each for each in dict.fromkeys(found) if each[0].strip()]
+        found += _statements(args, name)
+    return [*(each for each in dict.fromkeys(found) if each[0].strip()), *deeds]
 
 
 class _ToolName:
@@ -78,12 +115,17 @@ class _ToolName:
     def __init__(self, name: str) -> None:
         lower = name.lower()
         words = frozenset((*words_of(name), *words_of(lower)))
+        self.words = " ".join(words_of(lower if name.rpartition("__")[2].isupper() else name))
         languages = (_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES)
         self.language = next(languages, "")
         self.is_shell = not words.isdisjoint(_SHELL_NAMES)
         self.is_running = not words.isdisjoint(_RUNNING_NAMES)
         self.is_typing = any(each in lower for each in _TYPING_NAMES)
         self.is_lookup = not words.isdisjoint(_LOOKUP_NAMES)
+        self.is_prose = not words.isdisjoint(_PROSE_NAMES)
+        self.acts = not words.isdisjoint(_DEEDS)
+        self.sql_client = next((_SQL_CLIENTS[word] for word in words if word in _SQL_CLIENTS), "sql: -e")
+        self.database = next((_DATABASES[word] for word in words if word in _DATABASES), "")
         self.takes_code = bool(self.language) or not words.isdisjoint(_CODE_NAMES)
         self.may_run = self.is_running or self.is_typing or self.takes_code  # shells run
         is_cmd = lower.rpartition("_")[2] in ("cmd", "cmd.exe")
@@ -93,21 +135,51 @@ class _ToolName:
 _tool_name = lru_cache(maxsize=64)(_ToolName)
 
 
-def _commands_in(args: Mapping[str, Any]) -> Iterator[str]:
-    yield command_in(args)
+def takes_files(name: str) -> bool:
+    """Whether the name of a tool says that it deletes or moves files."""
+    words = frozenset(words_of(name))
+    return not (words.isdisjoint(_TAKING_NAMES) or words.isdisjoint(_FILE_NAMES))
+
+
+def _commands_in(args: Mapping[str, Any], *, is_sure: bool) -> Iterator[str]:
+    """Yield the command lines in ``args``. ``is_sure``: the tool is known to run them."""
+    if is_sure or not _SURE_COMMAND_KEYS.isdisjoint(args):
+        yield command_in(args)
     for key, value in args.items():
         for inner in value if isinstance(value, (list, tuple)) else (value,):
             if key != "commands" and isinstance(inner, dict):
-                yield from _commands_in(inner)
+                yield from _commands_in(inner, is_sure=is_sure)
+
+
+def _statements(args: Mapping[str, Any], name: _ToolName) -> Iterator[tuple[str, str]]:
+    """Yield SQL as the command of a client; under keys that mean other texts as well, only if all of it is SQL."""
+    for keys, is_sure in ((_SURE_SQL_KEYS, True), (_SQL_KEYS - _SURE_SQL_KEYS, False)):
+        for text in () if name.is_prose else _strings_under(args, keys, between=";\n"):
+            upper = text.upper()
+            if not any(word in upper for word in _SQL_WORDS):
+                continue
+            from agent_hooks_guards.programs.sql.statements import are_statements
+
+            if is_sure or are_statements(text):
+                quoted = text.replace("'", "'\\''")
+                yield f"{name.sql_client} '{quoted}'", "sh"
+
+
+def _deed(args: Mapping[str, Any], name: _ToolName) -> str:
+    """Return the words of the tool's name, and the kind of object that it is called for."""
+    kinds = (text for key in _OBJECT_KEYS if isinstance(text := args.get(key), str) and text.isalnum())
+    return " ".join((name.words, *map(str.lower, kinds)))
 
 
 def _codes(args: Mapping[str, Any], name: _ToolName, *, is_shell: bool) -> Iterator[tuple[str, str]]:
     given = [text.lower() for key in _LANGUAGE_KEYS if isinstance(text := args.get(key), str)]
     asked = next((_LANGUAGES[text] for text in given if text in _LANGUAGES), "")
-    if not (asked or is_shell or name.is_shell or name.takes_code):
+    runs_code = bool(asked or is_shell or name.is_shell or name.takes_code)
+    if name.is_prose and not runs_code:
         return
+    keys = _LANGUAGE_TOOL_KEYS if name.language else _CODE_KEYS if runs_code else _SURE_CODE_KEYS
     language = asked or name.language or (name.shell if name.is_shell or (is_shell and not name.takes_code) else "")
-    for code in _strings_under(args, _LANGUAGE_TOOL_KEYS if name.language else _CODE_KEYS):
+    for code in _strings_under(args, keys):
         is_line = is_shell and not language and _is_shell_line(code)
         if is_line:  # `execute(code)` may be a shell or an interpreter
             yield code, name.shell
@@ -159,17 +231,19 @@ def _is_python(code: str) -> bool:
     return True
 
 
-def _strings_under(value: Any, keys: frozenset[str], *, is_one: bool = False) -> list[str]:
-    """Return the strings under ``keys`` at any depth, a list of lines as one string."""
+def _strings_under(value: Any, keys: frozenset[str], *, is_one: bool = False, between: str = "\n") -> list[str]:
+    """Return the strings under ``keys`` at any depth, a list of lines as one string, with ``between`` them."""
     if isinstance(value, str):
         return [value] if is_one else []
     if isinstance(value, dict):
-        return [text for key, item in value.items() for text in _strings_under(item, keys, is_one=key in keys)]
-    if not isinstance(value, (list, tuple)):
+        items = [(key in keys, item) for key, item in value.items()]
+    elif isinstance(value, (list, tuple)):
+        if is_one and value and all(isinstance(item, str) for item in value):
+            return [between.join(item.rstrip("\n") for item in value)]
+        items = [(is_one, item) for item in value]
+    else:
         return []
-    if is_one and value and all(isinstance(item, str) for item in value):
-        return ["\n".join(item.rstrip("\n") for item in value)]
-    return [text for item in value for text in _strings_under(item, keys, is_one=is_one)]
+    return [text for one, item in items for text in _strings_under(item, keys, is_one=one, between=between)]
 
 
 def place_of(ctx: HookContext, call: ToolCall) -> Place:

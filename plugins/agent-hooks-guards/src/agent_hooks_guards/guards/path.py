@@ -13,7 +13,7 @@ from agent_hooks_guards.places.links import folders_of, linked_kinds, real_path
 from agent_hooks_guards.places.paths import Place, absolute
 
 from .base import Guard, check_choice
-from .calls import analyses_of, commands_of
+from .calls import analyses_of, commands_of, takes_files
 from .objection import LEVELS, Objection, object_to, worst
 from .secret_scan import without_secrets
 
@@ -30,6 +30,8 @@ MAX_OPERATIONS = 1000
 MAX_LENGTH = 32_768  # characters
 # By the kind of an effect.
 OPERATIONS = {"read": "read", "write": "write", "change": "write", "delete": "delete"}
+# Of a tool that moves files: the keys of their new paths.
+_KEPT_KEYS = ("destination", "destination_path", "dst", "dest", "to", "new_path", "newPath")
 # Files in `.git` that people write.
 _GIT_NOTES = ("/.git/info/exclude", "/.git/commit_editmsg", "/.git/merge_msg", "/.git/description")
 # Files that say who may log in, beside those of the system.
@@ -220,6 +222,11 @@ def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
         addressed = addressed_files(call.args)
         yield from (("read", path) for path in addressed)
         given = {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}
+        if takes_files(call.name):
+            kept = {key: given.pop(key) for key in _KEPT_KEYS if key in given}
+            yield from (("write", path) for path in paths_in(call.name, kept))
+            yield from (("write", path) for path in possible_paths(kept, cwd))
+            yield from (("delete", path) for path in (*paths_in(call.name, given), *possible_paths(given, cwd)))
         further = [*possible_paths(given, cwd), *(path for path in further if path not in addressed)]
         for path in dict.fromkeys((*paths_in(call.name, given), *further)):
             if found := file_of_address(path):

@@ -204,7 +204,10 @@ def _continues(text: str, at: int) -> bool:
 def _is_placeholder(secret: str) -> bool:
     lower, tables = secret.lower(), _tables()
     parts = tables["placeholders"] + (tables["short_placeholders"] if len(secret) <= _MAX_SHORT else [])
-    return any(part in lower for part in parts) or len(set(lower[4:] if len(lower) > 8 else lower)) < _MIN_CHARACTERS
+    body = lower[4:] if len(lower) > 8 else lower
+    characters = set(body)
+    is_repeated = len(characters) < _MIN_CHARACTERS or 2 * max(map(body.count, characters)) > len(body)
+    return is_repeated or any(part in lower for part in parts)
 
 
 def _is_example_login(match: Match[str]) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.places.links import linked_kinds
@@ -10,7 +12,7 @@ from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any, Literal
 
     from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
@@ -55,7 +57,7 @@ def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
         view.commands = analysis.commands
         for rule in _broken_by_command(view, rules):
             add(rule, command, command)
-    for effect in analysis.effects:
+    for effect in _without_own_files(analysis.effects):
         doer = effect.command
         view = views.get(id(doer)) or views.setdefault(id(doer), CommandView(doer, place.home, kinds_of))
         key = (effect.kind, view.name, kinds_of(effect.path, doer.host))
@@ -72,6 +74,19 @@ def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
             if _holds(None, doubt, match.tests):
                 add(match.rule, doubt, doubt)
     return list(found.values())
+
+
+def _without_own_files(effects: list[Effect]) -> Iterator[Effect]:
+    """Yield the effects but for the deletion of single files that the same command line makes: nothing is lost."""
+    # What moves a file makes none.
+    moving = {id(effect.command) for effect in effects if effect.kind == "delete"}
+    made = set()
+    for effect in effects:
+        path = effect.path
+        if effect.kind == "write" and not (effect.append or effect.command.host or id(effect.command) in moving):
+            made.add(path)
+        if effect.kind != "delete" or effect.recursive or path not in made or os.path.lexists(path):
+            yield effect
 
 
 def severity_decision(severity: str, level: str) -> Literal["deny", "ask"] | None:

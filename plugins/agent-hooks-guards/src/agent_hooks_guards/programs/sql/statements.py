@@ -103,6 +103,14 @@ def statements(text: str, dialect: str = "") -> list[str]:
     return [*found, "file"] if _META.search(text) else found
 
 
+def are_statements(text: str) -> bool:
+    """Whether all of ``text`` is SQL, rather than a question about it."""
+    plain = _literals("").sub(lambda match: " " if match["comment"] is not None else "''", text[:_LONGEST])
+    found = [" ".join(each.split()) for each in plain.upper().split(";")]
+    whole = _patterns("whole")
+    return any(found) and all(any(pattern.fullmatch(each) for _, pattern in whole) for each in found if each)
+
+
 def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
     strings: list[str] = []
 
