@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Command, Effect
-from agent_hooks_guards.model.values import NETWORK, PERSONAL, SECRET, UNKNOWN, Data
+from agent_hooks_guards.model.values import NETWORK, NOTHING, PERSONAL, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
@@ -93,6 +93,8 @@ def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame:
                 labels |= {PERSONAL}
             # An edit in place keeps part of the old content.
             data = data or Data(UNKNOWN, labels | walk.labels_of_file(effect.path, frame))
+            if (data == NOTHING or effect.files == ("/dev/null",)) and not effect.append and name != "ln":
+                walk.note_emptied(effect.path, command)
             walk.keep(effect.path, data, frame, append=effect.append)
     for source, target in copies(command, found):
         _copy(walk, command, source, target, frame)
@@ -108,6 +110,8 @@ def _content(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
         if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
+    if name == "truncate":  # 0, 00, <0, 0K
+        return NOTHING if not (command.options.value("-s|--size") or "?").strip("<0KMGTPB") else None
     if name in _INSTEAD_OF_PRINTING:
         data = printed_by(walk, command, frame)
         return data if data.is_known else None

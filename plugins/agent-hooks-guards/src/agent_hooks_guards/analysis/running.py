@@ -66,6 +66,7 @@ def program(walk: Evaluation, command: Command, frame: Frame, *, wants: bool, is
     if UNKNOWN in name:
         walk.analysis.doubts.append(Doubt("unknown-program", command.fragment, labels.get(0, NO_LABELS)))
         return ANYTHING
+    command.shown = not wants
     walk.analysis.commands.append(command)
     return _run_program(walk, command, frame, wants=wants, is_function=is_function)
 
@@ -359,7 +360,8 @@ def _note_code(walk: Evaluation, each: Inner, command: Command, frame: Frame) ->
 
 def _note_effects(walk: Evaluation, language: str, found: Found, command: Command, frame: Frame) -> None:
     """Record the effects of code, with the labels that rules use."""
-    for kind, path, recursive, labels, method in found.effects:
+    for kind, word, recursive, labels, method in found.effects:
+        path = word
         labels = _plain_labels(walk, labels, frame, frame.stdin)
         if kind not in _ELSEWHERE:
             path = walk.path(path, frame)
@@ -368,6 +370,8 @@ def _note_effects(walk: Evaluation, language: str, found: Found, command: Comman
         append = kind == "write" and method == "append"
         method = "" if append else method
         effect = Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
+        if kind == "write" and not append and found.files.get(word) == NOTHING:
+            walk.note_emptied(path, command)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
         if kind == "write" and path not in frame.state.files:
             # A filter writes all or part of its input.

@@ -52,6 +52,8 @@ _VARIABLES = Pattern(r"(?:ENVIRON\[\"|\$ENV\.|env\.)(\w+)")
 _PARTS = "-c|--bytes|-o|--only-matching|-r|--replace"  # of lines
 _ASSIGNMENTS = Pattern(r'@sh "\w+=')
 _PROGRAM = "-e|-f|--expression|--file|--source|--from-file"
+# Programs of sed, and of awk with -F, that leave the names of variables.
+_NAMES = Pattern(r"s(.)=\.\*\$?\1\1g?|\s*\{\s*print\s*\(?\$1\)?\s*;?\s*\}\s*")
 _WHOLE_ENVIRONMENT = Pattern(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
 
 
@@ -127,6 +129,8 @@ class Printing(Noting):
 def _unlisted(printing: Printing) -> Data:
     """A program without a declared kind."""
     labels = printing.command.stdin.labels if printing.command.stdin is not None else NO_LABELS
+    if printing.options.value("-d|--delimiter") == "=" and printing.options.value("-f|--fields") == "1":
+        return Data(UNKNOWN, labels - {ENVIRONMENT})  # cut: the names
     if printing.has_secrets([word for word in printing.operands() if "/" in word or "." in word]):
         labels |= {SECRET}
     return Data(UNKNOWN, labels)
@@ -148,6 +152,8 @@ def _program(printing: Printing) -> Data:
     inputs = words if printing.options.has(_PROGRAM) else words[1:]
     found = [printing.content_of(word).labels for word in inputs] or [printing.stdin().labels]
     labels = printing.command.labels_of().union(*found, *map(variable_labels, _VARIABLES.findall(text)))
+    if words and _NAMES.fullmatch(words[0]) and (printing.command.name == "sed" or printing.options.value("-F") == "="):
+        return Data(UNKNOWN, labels - {ENVIRONMENT})
     if printing.command.name not in ("jq", "yq", "gojq"):
         return Data(UNKNOWN, labels)
     # `@sh "A=\(.a)"` prints assignments for `eval`.

@@ -137,6 +137,9 @@ class Match(_Table):
     via: list[Text] = Field([], description="The programs that run it: 'sudo|doas'.")
     not_via: list[Text] = Field([], description="None of these runs it.")
     host: list[Host] = Field([], description="'' for this machine, 'remote' or 'container'.")
+    shown: bool | None = Field(
+        None, description="Whether nothing but the caller takes its output: no pipe, file or substitution."
+    )
     root: bool | None = Field(None, description="Whether it is run as another user.")
     foreign: bool | None = Field(
         None, description="Whether it pushes to a repository or a registry that the project does not know."
