@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Command, Effect
-from agent_hooks_guards.model.values import NETWORK, NOTHING, PERSONAL, SECRET, UNKNOWN, Data
+from agent_hooks_guards.model.values import MOVED, NETWORK, NO_LABELS, NOTHING, PERSONAL, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
@@ -48,6 +48,12 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.path = followed(effect.path, links)
         for path in effect.files:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
+        if command.name == "mv" and effect.kind == "write":
+            frame.state.moved.add(effect.path)
+        elif effect.kind == "delete" and effect.recursive:
+            effect.labels |= (
+                {MOVED} if any(each.startswith(f"{effect.path}/") for each in frame.state.moved) else NO_LABELS
+            )
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)

@@ -214,3 +214,14 @@ def variable_of(variables: dict[str, Data], name: str) -> Value:
     if name in variables:
         return Value(variables[name].text, variables[name].labels)
     return Value(_DEFAULTS[name]) if name in _DEFAULTS else Value(UNKNOWN, variable_labels(name))
+
+
+def expand_variables(variables: dict[str, Data], value: Value) -> Value:
+    """Return the value of a text with its variables, ``$HOME`` and ``${HOME}``, expanded."""
+    found: list[Value] = [value]
+
+    def expand(match: re.Match[str]) -> str:
+        found.append(variable_of(variables, match[1]))
+        return text_of(found[-1])
+
+    return Value(re.sub(r"\$\{?(\w+)\}?", expand, text_of(value)), labels_of(*found))

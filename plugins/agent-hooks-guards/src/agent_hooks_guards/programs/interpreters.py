@@ -314,8 +314,9 @@ def _decoded(text: str) -> str:
 
 
 def cmd(command: Command, _options: Options) -> list[Inner]:
-    """``cmd /c line``."""
+    """``cmd /c line``; with two slashes from Git Bash, which would take one for a path."""
     for at, text in enumerate(command.argv[1:], 1):
+        text = text[1:] if text[:2] == "//" else text
         if text[:2].lower() in {"/c", "/k", "/r"}:
             data = joined(items(command, range(at + 1, len(command.argv))))
             attached = text[2:].strip()

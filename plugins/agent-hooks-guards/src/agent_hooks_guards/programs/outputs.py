@@ -44,6 +44,8 @@ _ENDLESS = frozenset("yes cat tee tr base64 base32 dd pv rev gzip".split())
 # These print part of each line.
 _LISTING = frozenset("ps pgrep cut tr tail sort uniq xargs cat tee paste rev column tac echo printf".split())
 _AWK_OF_ALL = Pattern(r"\s*(?:NR\s*(?:>|>=|!=)\s*[12]\s*)?\{[^/~<>=]*\}\s*")
+# Options of ls and fd that leave nothing out, and print names alone.
+_LISTED = frozenset("-1 -A -a -c -d -f -F -H -p -r -S -t -u -U --all --almost-all --color --hidden --no-ignore".split())
 _MOST_LINES = 1_000  # of a sequence
 _GARBAGE = Pattern(r"[^\w+/-]")
 _CANONICAL = "-f|-e|-m|--canonicalize|--canonicalize-existing|--canonicalize-missing"
@@ -254,6 +256,17 @@ def _found(printing: Printing) -> Data:
     return printing.text("".join(path + end for path in paths))
 
 
+def _listed(printing: Printing) -> Data:
+    """``ls`` and ``fd`` of the working directory, or of names with globs: what the shell makes of ``*``."""
+    words = printing.operands() or ["."]
+    is_here = [printing.path(word) for word in words] == [printing.command.cwd]
+    has_globs = all("*" in word or "?" in word for word in words)
+    if not (is_here or has_globs) or not printing.options.names <= _LISTED:
+        return ANYTHING
+    # On two lines: a filter may leave something out.
+    return printing.text("\n".join(["*" if is_here else word for word in words] * 2) + "\n")
+
+
 def _dd(printing: Printing) -> Data:
     options = printing.options
     if (options.value("of") or "-") not in OUTPUTS:
@@ -358,6 +371,7 @@ _KINDS: dict[str, Callable[[Printing], Data]] = {
     "path": _path,
     "temporary": _temporary,
     "found": _found,
+    "listed": _listed,
     "reversed": _reversed,
     "translated": _translated,
     "base": _decoded,

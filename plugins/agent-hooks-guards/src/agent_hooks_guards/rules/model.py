@@ -78,7 +78,17 @@ Name = Annotated[str, _form(r"[a-z0-9]+(-[a-z0-9]+)*", "a name: lower case lette
 EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
 Label = Literal[
-    "network", "remote", "decoded", "secret", "credential", "environment", "input", "endless", "processes", "personal"
+    "network",
+    "remote",
+    "decoded",
+    "secret",
+    "credential",
+    "environment",
+    "input",
+    "endless",
+    "processes",
+    "personal",
+    "moved",
 ]
 Host = Literal["", "remote", "container"]
 # The kinds of an address, as `places.hosts` returns them.
