@@ -65,6 +65,8 @@ class WordValues:
         self.branches = 0
         # The latest arguments of each active function.
         self.given: dict[str, list[Data]] = {}
+        # The language and content of files that programs ran without being given them.
+        self.ran: set[tuple[str, str]] = set()
         # Process substitutions and coprocesses by the path of their pipe.
         self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
 

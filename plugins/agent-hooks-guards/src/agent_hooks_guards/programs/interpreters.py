@@ -37,7 +37,6 @@ _LINES = {
     "perl": ("$_ = <STDIN>;\n", "@F = split(' ', $_);\n", "\n;print $_;\n"),
     "ruby": ("$_ = gets\n", "$F = $_.split\n", "\n;print $_\n"),
 }
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 _INPUT = ("-", "/dev/stdin")
 _SHELLS_OF_GDB = ("shell ", "!", "platform shell ", "make ")
 _CODE_OF_GDB = ("python ", "py ", "pi ", "script ", "pipe ", "| ", "call ", "compile ", "expr ", "expression ")
@@ -212,7 +211,7 @@ def edits_in_place(noting: Noting) -> None:
 
 
 def make(command: Command, options: Options) -> list[Inner]:
-    """``make -f file``, ``--eval text``, variables with programs; else the makefile of the folder."""
+    """``make -f file``, ``--eval text``, variables with programs; ``written`` has the makefile of the folder."""
     argv = command.argv
     goals = [argv[at] for at in options.operands]
     found = [code("make", data, "make --eval", goals) for data in values(command, "-E|--eval")]
@@ -226,8 +225,6 @@ def make(command: Command, options: Options) -> list[Inner]:
     folder = options.value("-C|--directory")
     if command.stdin is not None and not set(files).isdisjoint(_INPUT):
         found.append(Inner(language="make", arguments=goals, label="make"))
-    if not files and not options.has("--eval|-E"):
-        files = list(_MAKEFILES)
     for path in files:
         if path not in _INPUT:
             path = path if path[:1] == "/" or not folder else f"{folder}/{path}"
