@@ -258,6 +258,14 @@ def database_client(command: Command, options: Options) -> list[Inner]:
     return shells([*found, *(Data(text, labels) for text in programs(command, options))], command.name)
 
 
+def effects_of_database_client(noting: Noting) -> None:
+    """``.output file`` of sqlite3, ``-o`` of psql, ``tee file`` of mysql."""
+    from .sql.statements import files
+
+    for kind, path in files(noting.command, noting.options):
+        noting.file(kind, path, labels=noting.input_labels)
+
+
 def posix(command: Command, options: Options) -> list[Inner]:
     """``sh -c line name arguments``, ``sh file arguments``, ``sh <file``."""
     label = command.name
