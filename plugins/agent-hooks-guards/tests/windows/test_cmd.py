@@ -207,3 +207,9 @@ def test_a_quoted_text_is_only_shown(text):
 )
 def test_a_command_line_that_a_shell_of_unix_gives_to_cmd_is_found(command):
     assert [decided for decided, *_ in ShellGuard().decide(command, PLACE)][:1] == ["deny"]
+
+
+@pytest.mark.parametrize("text", ["type nul > C:\\Users\\me\\x", "copy NUL C:\\Users\\me\\x"])
+def test_a_file_that_is_emptied_is_deleted(text):
+    assert ("delete", "C:/Users/me/x", False) in effects(text)
+    assert decision(text) == "ask"
