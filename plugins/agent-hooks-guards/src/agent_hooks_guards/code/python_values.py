@@ -218,10 +218,6 @@ def variable_of(variables: dict[str, Data], name: str) -> Value:
 
 def expand_variables(variables: dict[str, Data], value: Value) -> Value:
     """Return the value of a text with its variables, ``$HOME`` and ``${HOME}``, expanded."""
-    found: list[Value] = [value]
-
-    def expand(match: re.Match[str]) -> str:
-        found.append(variable_of(variables, match[1]))
-        return text_of(found[-1])
-
-    return Value(re.sub(r"\$\{?(\w+)\}?", expand, text_of(value)), labels_of(*found))
+    known = {name: variable_of(variables, name) for name in re.findall(r"\$\{?(\w+)", text_of(value))}
+    text = re.sub(r"\$\{?(\w+)\}?", lambda match: text_of(known[match[1]]), text_of(value))
+    return Value(text, labels_of(value, *known.values()))

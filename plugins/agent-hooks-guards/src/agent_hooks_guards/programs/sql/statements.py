@@ -195,6 +195,6 @@ def programs(command: Command, options: Options) -> list[str]:
 
 def files(command: Command, options: Options) -> list[tuple[str, str]]:
     """Return the files that a database client would write and read, each behind ``write`` or ``read``."""
-    given = [text[:_LONGEST] for text, _ in given_statements(command, options, scratch=True)]
-    found = [(kind, path) for text in given for kind, pattern in _FILES.items() for path in pattern.findall(text)]
+    texts = [text[:_LONGEST] for text, _ in given_statements(command, options, scratch=True)]
+    found = [(kind, path) for text in texts for kind, each in _FILES.items() for path in each.findall(text)]
     return [each for each in found if each[1] not in ("stdout", "stderr", "on", "off")]
