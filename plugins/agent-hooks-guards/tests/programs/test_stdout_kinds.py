@@ -39,7 +39,7 @@ def test_a_program_that_sets_up_a_shell_is_known(words):
     assert decisions(f"source <({words})") == []
 
 
-@pytest.mark.parametrize("words", ["pyenv exec x", "direnv exec . x", "brew list", "tool completion x", "ls"])
+@pytest.mark.parametrize("words", ["pyenv exec x", "direnv exec . x", "brew list", "tool completion x", "ls -l"])
 def test_what_the_same_program_prints_otherwise_is_not(words):
     argv = words.split()
     assert output(Command(argv[0], argv)).text == UNKNOWN

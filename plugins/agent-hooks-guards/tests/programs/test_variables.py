@@ -17,7 +17,7 @@ PS4='$(rm x)' bash -x s.sh => sh<s.sh ;; sh{: "$(rm x)"}
 PERL5OPT='-Mbase' perl s.pl => perl<s.pl ;; perl -Mbase
 LESSOPEN='|rm x' less f => sh{rm x}
 TAR_OPTIONS='--checkpoint-action=exec=rm' tar xf a => tar --checkpoint-action=exec=rm
-MAKEFLAGS='--eval=x' make => make<Makefile ;; make<makefile ;; make<GNUmakefile ;; make --eval=x
+MAKEFLAGS='--eval=x' make => make --eval=x
 NODE_OPTIONS='--require /tmp/x.js' node y.js => node<y.js ;; node --require /tmp/x.js
 GIT_CONFIG_GLOBAL=/tmp/x git log => gitconfig</tmp/x
 GIT_EDITOR='rm x' git commit => sh{rm x}
@@ -53,8 +53,8 @@ ZDOTDIR=/tmp/z zsh -i => sh</tmp/z/.zshenv ;; sh</tmp/z/.zshrc
 SHELL=/tmp/x script f => sh{/tmp/x}
 SHELL=/bin/bash script f => sh{/bin/bash}
 npm_config_script_shell=/tmp/x npm test => sh{/tmp/x}
-CC=clang make => make<Makefile ;; make<makefile ;; make<GNUmakefile ;; sh{clang}
-FOO=bar make test => make<Makefile ['test'] ;; make<makefile ['test'] ;; make<GNUmakefile ['test']
+CC=clang make => sh{clang}
+FOO=bar make test => nothing
 A=b ls => nothing
 """
 

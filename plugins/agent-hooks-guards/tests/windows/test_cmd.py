@@ -42,6 +42,7 @@ def decision(text):
         "dir | rd /s /q C:\\x",
         "cmd /c rd /s /q C:\\x",
         'cmd.exe /c "rd /s /q C:\\x"',
+        'cmd //c "rd /s /q C:\\x"',
         "%comspec% /c rd /s /q C:\\x",
         "call rd /s /q C:\\x",
         'start "" /b rd /s /q C:\\x',
@@ -194,3 +195,21 @@ def test_no_text_raises(text):
 def test_a_quoted_text_is_only_shown(text):
     found = analyse(f'echo "{text}"', PLACE, "cmd")
     assert (found.effects, found.doubts) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'cmd /c rd /s /q "C:\\$GetCurrent"',
+        'cmd //c "rd /s /q C:\\Users\\Ana\\Desktop"',
+        "cmd.exe //c 'del /s /q C:\\Windows'",
+    ],
+)
+def test_a_command_line_that_a_shell_of_unix_gives_to_cmd_is_found(command):
+    assert [decided for decided, *_ in ShellGuard().decide(command, PLACE)][:1] == ["deny"]
+
+
+@pytest.mark.parametrize("text", ["type nul > C:\\Users\\me\\x", "copy NUL C:\\Users\\me\\x"])
+def test_a_file_that_is_emptied_is_deleted(text):
+    assert ("delete", "C:/Users/me/x", False) in effects(text)
+    assert decision(text) == "ask"

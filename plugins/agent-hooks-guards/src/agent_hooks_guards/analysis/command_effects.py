@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Command, Effect
-from agent_hooks_guards.model.values import NETWORK, PERSONAL, SECRET, UNKNOWN, Data
+from agent_hooks_guards.model.values import MOVED, NETWORK, NO_LABELS, NOTHING, PERSONAL, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
@@ -48,6 +48,12 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.path = followed(effect.path, links)
         for path in effect.files:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
+        if command.name == "mv" and effect.kind == "write":
+            frame.state.moved.add(effect.path)
+        elif effect.kind == "delete" and effect.recursive:
+            effect.labels |= (
+                {MOVED} if any(each.startswith(f"{effect.path}/") for each in frame.state.moved) else NO_LABELS
+            )
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
@@ -93,6 +99,8 @@ def keep_written(walk: Evaluation, command: Command, found: list[Effect], frame:
                 labels |= {PERSONAL}
             # An edit in place keeps part of the old content.
             data = data or Data(UNKNOWN, labels | walk.labels_of_file(effect.path, frame))
+            if (data == NOTHING or effect.files == ("/dev/null",)) and not effect.append and name != "ln":
+                walk.note_emptied(effect.path, command)
             walk.keep(effect.path, data, frame, append=effect.append)
     for source, target in copies(command, found):
         _copy(walk, command, source, target, frame)
@@ -108,6 +116,8 @@ def _content(walk: Evaluation, command: Command, frame: Frame) -> Data | None:
         if name == "dd" and any(options.value(each) for each in ("if", "skip", "count", "conv", "seek")):
             return None
         return None if name == "sed" and options.has("-i|--in-place") else command.stdin
+    if name == "truncate":  # 0, 00, <0, 0K
+        return NOTHING if not (command.options.value("-s|--size") or "?").strip("<0KMGTPB") else None
     if name in _INSTEAD_OF_PRINTING:
         data = printed_by(walk, command, frame)
         return data if data.is_known else None

@@ -33,6 +33,8 @@ _MATCHES: syntax.Word = [syntax.Bare("=~")]
 _COMPARED = frozenset(("-eq", "-ne", "-lt", "-le", "-gt", "-ge"))
 # These print their output and end.
 _PRINTING = frozenset(("echo", "printf", "cat", "dd", "head", "seq", "date", "base64"))
+# Nothing but what they are given is in their output.
+_PLAIN = frozenset((":", "true", "false", "echo", "printf", "cat"))
 
 
 class Evaluation(WordValues):
@@ -313,7 +315,8 @@ class Evaluation(WordValues):
         where = self.redirected(node.redirects, frame, command)
         if not texts:
             # `> file` empties it, `$(< file)` prints it.
-            return self.deliver(NOTHING if where.targets else where.stdin or NOTHING, where, command, frame)
+            content = NOTHING if where.targets else where.stdin or NOTHING
+            return self.deliver(content, where, command, frame, is_all=True)
         if texts == ["exec"]:
             open_already = {*frame.state.descriptors.values()}
             for path in {*where.targets.values()} - open_already:
@@ -333,7 +336,7 @@ class Evaluation(WordValues):
         finally:
             frame.state.descriptors = outside
         frame.state.last_words = (texts, labels)
-        return self.deliver(data, where, command, frame)
+        return self.deliver(data, where, command, frame, is_all=texts[0] in _PLAIN)
 
 
 def _redirecting(frame: Frame, node: syntax.Simple | syntax.Group) -> Command:

@@ -66,6 +66,7 @@ def program(walk: Evaluation, command: Command, frame: Frame, *, wants: bool, is
     if UNKNOWN in name:
         walk.analysis.doubts.append(Doubt("unknown-program", command.fragment, labels.get(0, NO_LABELS)))
         return ANYTHING
+    command.shown = not wants
     walk.analysis.commands.append(command)
     return _run_program(walk, command, frame, wants=wants, is_function=is_function)
 
@@ -98,6 +99,8 @@ def _run_program(walk: Evaluation, command: Command, frame: Frame, *, wants: boo
     if _MISSING in frame.state.functions and not command.entries and is_function:
         called = frame.command([_MISSING, *command.argv], command.fragment)
         _call_function(walk, _MISSING, called, frame, wants=False)
+    if frame.state.files or "pkg" in command.argv:
+        _run_written(walk, command, frame)
     if "/" in first:
         each = Inner(path=walk.path(first, frame), arguments=command.argv[1:])
         printed = _run_file(walk, each, command, frame, frame, wants=wants)
@@ -192,6 +195,22 @@ def _run_file(
     language = _shebang(data.text) if each.language in ("", "sh") else each.language
     script = Inner(language=language, code=data, path=path, arguments=[path, *each.arguments])
     return run_code(walk, script, command, inside, stdin, wants=wants)
+
+
+def _run_written(walk: Evaluation, command: Command, frame: Frame, language: str = "", text: str = "") -> None:
+    """Run the files that an earlier command wrote and that a program runs without being given them, or that the code
+    ``text`` imports; each content once, as it may import itself.
+    """
+    from agent_hooks_guards.code.written import files_imported, files_run_by, scripts_set
+
+    if "pkg" in command.argv and (scripts := scripts_set(command)):
+        walk.keep(walk.path("package.json", frame), Data(scripts, command.labels_of()), frame, append=True)
+    files = frame.state.files
+    for each in files_imported(language, text, files) if language else files_run_by(command, files):
+        content = frame.state.file(each.path) if each.path else each.code
+        if content is not None and (each.language, content.text) not in walk.ran:
+            walk.ran.add((each.language, content.text))
+            _run_one(walk, each, command, frame, wants=False)
 
 
 def _shebang(text: str) -> str:
@@ -290,6 +309,8 @@ def run_code(
     if language in ("powershell", "cmd"):
         _windows(walk, language, data.text, inside)
         return ANYTHING
+    if frame.state.files:
+        _run_written(walk, command, frame, language, data.text)
     found, printed = _note_code(walk, each, command, inside)
     for inner_code in found:
         if inner_code.argv is not None:
@@ -359,7 +380,8 @@ def _note_code(walk: Evaluation, each: Inner, command: Command, frame: Frame) ->
 
 def _note_effects(walk: Evaluation, language: str, found: Found, command: Command, frame: Frame) -> None:
     """Record the effects of code, with the labels that rules use."""
-    for kind, path, recursive, labels, method in found.effects:
+    for kind, word, recursive, labels, method in found.effects:
+        path = word
         labels = _plain_labels(walk, labels, frame, frame.stdin)
         if kind not in _ELSEWHERE:
             path = walk.path(path, frame)
@@ -368,6 +390,8 @@ def _note_effects(walk: Evaluation, language: str, found: Found, command: Comman
         append = kind == "write" and method == "append"
         method = "" if append else method
         effect = Effect(kind, path, command, recursive=recursive, append=append, labels=labels, method=method)
+        if kind == "write" and not append and found.files.get(word) == NOTHING:
+            walk.note_emptied(path, command)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)
         if kind == "write" and path not in frame.state.files:
             # A filter writes all or part of its input.

@@ -59,13 +59,13 @@ _IN_THIS_SHELL = frozenset(("eval", "source", ".", "command", "builtin", "exec",
 class State:
     """The variables, functions, aliases, positional parameters, working directory and open files of one shell.
 
-    All copies share ``files`` and ``links``: files written in a subshell exist afterwards. After branches, a variable
-    has several possible values.
+    All copies share ``files``, ``links`` and ``moved``: files written in a subshell exist afterwards. After branches, a
+    variable has several possible values.
     """
 
     __slots__ = (
         "variables arrays references integers functions exported handed_down aliases positional descriptors name cwd "
-        "home host root files links mounts last_words is_fresh choice widest"
+        "home host root files links moved mounts last_words is_fresh choice widest"
     ).split()
 
     def __init__(self, cwd: str, home: str) -> None:
@@ -92,6 +92,8 @@ class State:
         self.files: dict[str, Values] = {}
         # The targets of links that the command made.
         self.links: dict[str, str] = {}
+        # Where files were moved to.
+        self.moved: set[str] = set()
         # Folders of this machine by the folders of the container that they are mounted on.
         self.mounts: dict[str, str] = {}
         # The arguments of the previous command, for `$_`.
@@ -111,6 +113,7 @@ class State:
         new.exported, new.handed_down, new.positional = self.exported, self.handed_down, self.positional
         new.name, new.cwd, new.home, new.host, new.root = self.name, self.cwd, self.home, self.host, self.root
         new.files, new.links, new.mounts, new.last_words = self.files, self.links, self.mounts, self.last_words
+        new.moved = self.moved
         new.is_fresh, new.choice, new.widest = self.is_fresh, self.choice, 1
         return new
 

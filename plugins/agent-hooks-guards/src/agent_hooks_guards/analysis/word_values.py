@@ -65,6 +65,8 @@ class WordValues:
         self.branches = 0
         # The latest arguments of each active function.
         self.given: dict[str, list[Data]] = {}
+        # The language and content of files that programs ran without being given them.
+        self.ran: set[tuple[str, str]] = set()
         # Process substitutions and coprocesses by the path of their pipe.
         self.sinks: dict[str, tuple[syntax.Node, Frame]] = {}
 
@@ -122,9 +124,19 @@ class WordValues:
         found = kinds(path, self.place, frame.state.host)
         return NO_LABELS if found.isdisjoint(("home", "root")) else frozenset((SECRET,))
 
-    def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame) -> Data:
-        """Write ``data``, the output of a command, to the targets of its redirections; return its stdout."""
+    def note_emptied(self, path: str, command: Command) -> None:
+        """Record that a file is left without content, which is as good as deleting it."""
+        if not path.startswith(("/dev/", "/proc/", "/sys/")):
+            self.analysis.effects.append(Effect("delete", path, command))
+
+    def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame, *, is_all: bool = False) -> Data:
+        """Write ``data``, the output of a command, to the targets of its redirections; return its stdout. ``is_all``:
+        whether it surely prints nothing else.
+        """
         targets = where.targets
+        path = targets.get(1, "")
+        if is_all and data == NOTHING and path and path not in where.appends and path not in self.sinks:
+            self.note_emptied(path, command)
         for fd, path in targets.items():
             content = data if fd == 1 else NOTHING if fd == 2 else ANYTHING
             if fd == 1 or path != targets.get(1):

@@ -77,7 +77,7 @@ class Walk:
     ``arguments`` is ``sys.argv``; ``labels``: the origin of the code; ``stdin``: its standard input, if known;
     ``variables``: the known variables of the environment; ``cwd``: the directory that the code sets. ``names``: those
     of the function and of the scopes around it. ``running``: the functions being called; ``uncalled``: functions that
-    nothing called yet. ``loops``: how many ``while`` loops the walk is in.
+    nothing called yet. ``loops``: how many ``while`` and endless ``for`` loops the walk is in.
     """
 
     cwd = ""
@@ -192,9 +192,11 @@ class Walk:
             case ast.For() | ast.AsyncFor():
                 items = self.items(self.value(node.iter))
                 items[_MOST_ROUNDS:] = [Value(UNKNOWN, labels_of(*items))] if len(items) > _MOST_ROUNDS else []
+                self.loops += (is_endless := _is_endless(node.iter))
                 for item in items:
                     self._bind(node.target, item)
                     self._block(node.body)
+                self.loops -= is_endless
                 self._block(node.orelse)
             case _:
                 for child in ast.iter_child_nodes(node):
@@ -353,11 +355,14 @@ class Walk:
         if not generators:
             made.append(self.value(element))
             return
-        for item in self.items(self.value(generators[0].iter)):
+        items = self.items(self.value(generators[0].iter))
+        self.loops += (is_endless := _is_endless(generators[0].iter))
+        for item in items:
             self._bind(generators[0].target, item)
             for condition in generators[0].ifs:
                 self.value(condition)
             self._generate(element, generators[1:], made)
+        self.loops -= is_endless
 
     # -- calls ---------------------------------------------------------------------------------------------------------
 
@@ -429,3 +434,11 @@ class Walk:
             self.names[spec.vararg.arg] = Value(tuple(arguments[len(positional) :]))
         if spec.kwarg is not None:
             self.names[spec.kwarg.arg] = Value()
+
+
+def _is_endless(node: ast.expr) -> bool:
+    """Whether iteration over an expression does not end: ``iter(int, 1)``, ``itertools.count()``."""
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=given):
+            return name in ("count", "cycle") or (name, len(given)) in (("iter", 2), ("repeat", 1))
+    return False

@@ -15,7 +15,7 @@ from agent_hooks_guards.model.tables import by_name, load_tables
 from agent_hooks_guards.model.values import CREDENTIAL, DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 from agent_hooks_guards.places.credentials import as_login, in_address, in_token_request, is_login_header
 
-from . import FILE, STDIN
+from . import FILE, STDIN, python_values
 from .python_values import Value, call_constant, computed, is_exact, is_text, labels_of, text_of, variable_of, wrap
 
 TYPE_CHECKING = False
@@ -429,6 +429,7 @@ SIMPLE: dict[str, Callable[[Call], Value]] = {
     "home": lambda call: Value(text_of(variable_of(call.walk.variables, "HOME")), NO_LABELS, "path"),
     "temporary": lambda _: Value(f"/tmp/{UNKNOWN}"),  # noqa: S108 - where the code would be given a folder
     "input": lambda call: call_constant(call.walk.input(is_line=True), "strip", [], {}) or Value(),
+    "expanded": lambda call: python_values.expand_variables(call.walk.variables, call.value(0)),
     "variable": lambda call: variable_of(call.walk.variables, call.text(0, "key")),
     "stdin": lambda _: stream("/dev/stdin"),
     "library": lambda _: Value("os", kind="name"),

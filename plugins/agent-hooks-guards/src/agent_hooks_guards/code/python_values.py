@@ -214,3 +214,10 @@ def variable_of(variables: dict[str, Data], name: str) -> Value:
     if name in variables:
         return Value(variables[name].text, variables[name].labels)
     return Value(_DEFAULTS[name]) if name in _DEFAULTS else Value(UNKNOWN, variable_labels(name))
+
+
+def expand_variables(variables: dict[str, Data], value: Value) -> Value:
+    """Return the value of a text with its variables, ``$HOME`` and ``${HOME}``, expanded."""
+    known = {name: variable_of(variables, name) for name in re.findall(r"\$\{?(\w+)", text_of(value))}
+    text = re.sub(r"\$\{?(\w+)\}?", lambda match: text_of(known[match[1]]), text_of(value))
+    return Value(text, labels_of(value, *known.values()))

@@ -29,12 +29,12 @@ class Command(Record):
     ``assignments``: variables set for it. ``stdin``: its input, None for the terminal. ``cwd``: absolute, or with
     ``UNKNOWN``. ``via``: its wrappers, outermost first (``sudo``, ``bash -c``). ``host``: "" for this machine,
     ``remote`` behind ssh and the like, ``container`` in one. ``root``: whether as another user. ``fragment``: its text.
-    ``background``: with ``&``. ``endless``: in an infinite loop.
+    ``background``: with ``&``. ``endless``: in an infinite loop. ``shown``: whether its output is shown.
     """
 
-    __slots__ = tuple(
-        "_options argv assignments background cwd endless fragment host labels name program root stdin via".split()
-    )
+    __slots__ = (
+        "_options argv assignments background cwd endless fragment host labels name program root shown stdin via"
+    ).split()
 
     def __init__(
         self,
@@ -63,6 +63,7 @@ class Command(Record):
         self.fragment = fragment
         self.background = background
         self.endless = endless
+        self.shown = False
         # One name for one tool: python for python3.12.
         self.name = base_name(program)
         self._options: Options | None = None

@@ -16,6 +16,7 @@ SECRET = "secret"  # noqa: S105 - a label
 PERSONAL = "personal"  # a database's dump, a file in which a shell or an agent keeps all that it was told
 CREDENTIAL = "credential"  # a variable whose name says that it holds one
 ENVIRONMENT = "environment"  # all variables: env, printenv, /proc/self/environ
+MOVED = "moved"  # in the command itself: what a folder that is deleted was just given
 INPUT = "input"  # a person or a device: read, /dev/tty
 PROCESSES = "processes"  # all processes, or all of a user: ps, pgrep
 ENDLESS = "endless"  # endless output: yes, /dev/zero, a loop

@@ -53,7 +53,7 @@ def absolute(path: str, cwd: str, home: str) -> str:
         path = _from_process(path, cwd)
     elif first == "~":
         path = _from_home(path, cwd, home)
-    elif "\\" in path or path[1:3] in (":/", ":") or first in ("%", "$"):
+    elif "\\" in path or path[1:3] in (":/", ":", ":$") or first in ("%", "$"):
         path = _from_windows(path, home)
     if path[:1] not in ("/", UNKNOWN) and not _is_drive(path):
         path = f"{cwd.written if isinstance(cwd, Simplified) else cwd or UNKNOWN}/{path}"

@@ -37,7 +37,6 @@ _LINES = {
     "perl": ("$_ = <STDIN>;\n", "@F = split(' ', $_);\n", "\n;print $_;\n"),
     "ruby": ("$_ = gets\n", "$F = $_.split\n", "\n;print $_\n"),
 }
-_MAKEFILES = ("Makefile", "makefile", "GNUmakefile")
 _INPUT = ("-", "/dev/stdin")
 _SHELLS_OF_GDB = ("shell ", "!", "platform shell ", "make ")
 _CODE_OF_GDB = ("python ", "py ", "pi ", "script ", "pipe ", "| ", "call ", "compile ", "expr ", "expression ")
@@ -212,7 +211,7 @@ def edits_in_place(noting: Noting) -> None:
 
 
 def make(command: Command, options: Options) -> list[Inner]:
-    """``make -f file``, ``--eval text``, variables with programs; else the makefile of the folder."""
+    """``make -f file``, ``--eval text``, variables with programs; ``written`` has the makefile of the folder."""
     argv = command.argv
     goals = [argv[at] for at in options.operands]
     found = [code("make", data, "make --eval", goals) for data in values(command, "-E|--eval")]
@@ -226,8 +225,6 @@ def make(command: Command, options: Options) -> list[Inner]:
     folder = options.value("-C|--directory")
     if command.stdin is not None and not set(files).isdisjoint(_INPUT):
         found.append(Inner(language="make", arguments=goals, label="make"))
-    if not files and not options.has("--eval|-E"):
-        files = list(_MAKEFILES)
     for path in files:
         if path not in _INPUT:
             path = path if path[:1] == "/" or not folder else f"{folder}/{path}"
@@ -259,6 +256,14 @@ def database_client(command: Command, options: Options) -> list[Inner]:
     labels = command.labels_of().union(command.stdin.labels if command.stdin else ())
     found = values(command, "--pager") if command.name == "mysql" else []
     return shells([*found, *(Data(text, labels) for text in programs(command, options))], command.name)
+
+
+def effects_of_database_client(noting: Noting) -> None:
+    """``.output file`` of sqlite3, ``-o`` of psql, ``tee file`` of mysql."""
+    from .sql.statements import files
+
+    for kind, path in files(noting.command, noting.options):
+        noting.file(kind, path, labels=noting.input_labels)
 
 
 def posix(command: Command, options: Options) -> list[Inner]:
@@ -314,8 +319,9 @@ def _decoded(text: str) -> str:
 
 
 def cmd(command: Command, _options: Options) -> list[Inner]:
-    """``cmd /c line``."""
+    """``cmd /c line``; with two slashes from Git Bash, which would take one for a path."""
     for at, text in enumerate(command.argv[1:], 1):
+        text = text[1:] if text[:2] == "//" else text
         if text[:2].lower() in {"/c", "/k", "/r"}:
             data = joined(items(command, range(at + 1, len(command.argv))))
             attached = text[2:].strip()

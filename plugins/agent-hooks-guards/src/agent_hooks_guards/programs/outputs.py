@@ -44,6 +44,8 @@ _ENDLESS = frozenset("yes cat tee tr base64 base32 dd pv rev gzip".split())
 # These print part of each line.
 _LISTING = frozenset("ps pgrep cut tr tail sort uniq xargs cat tee paste rev column tac echo printf".split())
 _AWK_OF_ALL = Pattern(r"\s*(?:NR\s*(?:>|>=|!=)\s*[12]\s*)?\{[^/~<>=]*\}\s*")
+# Options of ls and fd that leave nothing out, and print names alone.
+_LISTED = frozenset("-1 -A -a -c -d -f -F -H -p -r -S -t -u -U --all --almost-all --color --hidden --no-ignore".split())
 _MOST_LINES = 1_000  # of a sequence
 _GARBAGE = Pattern(r"[^\w+/-]")
 _CANONICAL = "-f|-e|-m|--canonicalize|--canonicalize-existing|--canonicalize-missing"
@@ -52,6 +54,8 @@ _VARIABLES = Pattern(r"(?:ENVIRON\[\"|\$ENV\.|env\.)(\w+)")
 _PARTS = "-c|--bytes|-o|--only-matching|-r|--replace"  # of lines
 _ASSIGNMENTS = Pattern(r'@sh "\w+=')
 _PROGRAM = "-e|-f|--expression|--file|--source|--from-file"
+# Programs of sed, and of awk with -F, that leave the names of variables.
+_NAMES = Pattern(r"s(.)=\.\*\$?\1\1g?|\s*\{\s*print\s*\(?\$1\)?\s*;?\s*\}\s*")
 _WHOLE_ENVIRONMENT = Pattern(r"""(?<![.\w$"'-])env(?![\w:."'\[-])|\$ENV(?![.\[\w])""")
 
 
@@ -127,6 +131,8 @@ class Printing(Noting):
 def _unlisted(printing: Printing) -> Data:
     """A program without a declared kind."""
     labels = printing.command.stdin.labels if printing.command.stdin is not None else NO_LABELS
+    if printing.options.value("-d|--delimiter") == "=" and printing.options.value("-f|--fields") == "1":
+        return Data(UNKNOWN, labels - {ENVIRONMENT})  # cut: the names
     if printing.has_secrets([word for word in printing.operands() if "/" in word or "." in word]):
         labels |= {SECRET}
     return Data(UNKNOWN, labels)
@@ -148,6 +154,8 @@ def _program(printing: Printing) -> Data:
     inputs = words if printing.options.has(_PROGRAM) else words[1:]
     found = [printing.content_of(word).labels for word in inputs] or [printing.stdin().labels]
     labels = printing.command.labels_of().union(*found, *map(variable_labels, _VARIABLES.findall(text)))
+    if words and _NAMES.fullmatch(words[0]) and (printing.command.name == "sed" or printing.options.value("-F") == "="):
+        return Data(UNKNOWN, labels - {ENVIRONMENT})
     if printing.command.name not in ("jq", "yq", "gojq"):
         return Data(UNKNOWN, labels)
     # `@sh "A=\(.a)"` prints assignments for `eval`.
@@ -246,6 +254,17 @@ def _found(printing: Printing) -> Data:
             shown = reach
     paths = [path for start in printing.operands() or ["."] for path in (shown.below(start) if shown else ())]
     return printing.text("".join(path + end for path in paths))
+
+
+def _listed(printing: Printing) -> Data:
+    """``ls`` and ``fd`` of the working directory, or of names with globs: what the shell makes of ``*``."""
+    words = printing.operands() or ["."]
+    is_here = [printing.path(word) for word in words] == [printing.command.cwd]
+    has_globs = all("*" in word or "?" in word for word in words)
+    if not (is_here or has_globs) or not printing.options.names <= _LISTED:
+        return ANYTHING
+    # On two lines: a filter may leave something out.
+    return printing.text("\n".join(["*" if is_here else word for word in words] * 2) + "\n")
 
 
 def _dd(printing: Printing) -> Data:
@@ -352,6 +371,7 @@ _KINDS: dict[str, Callable[[Printing], Data]] = {
     "path": _path,
     "temporary": _temporary,
     "found": _found,
+    "listed": _listed,
     "reversed": _reversed,
     "translated": _translated,
     "base": _decoded,

@@ -362,6 +362,7 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "program": (lambda view, _, wanted: wanted.match_any((view.name,)), _programs),
     "not_program": (lambda view, _, wanted: not wanted.match_any((view.name,)), _programs),
     "is_known": (lambda view, _, wanted: is_known(view.name) == wanted, _same),
+    "shown": (lambda view, _, wanted: view.command.shown == wanted, _same),
     "host": (lambda view, _, wanted: view.command.host in wanted, _same),
     "recursive": (lambda _, effect, wanted: effect.recursive == wanted, _same),
     "append": (lambda _, effect, wanted: effect.append == wanted, _same),

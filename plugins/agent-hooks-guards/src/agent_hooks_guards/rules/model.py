@@ -77,9 +77,8 @@ Name = Annotated[str, _form(r"[a-z0-9]+(-[a-z0-9]+)*", "a name: lower case lette
 
 EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
-Label = Literal[
-    "network", "remote", "decoded", "secret", "credential", "environment", "input", "endless", "processes", "personal"
-]
+_Origin = Literal["network", "remote", "decoded", "secret", "credential", "environment", "personal"]
+Label = Literal[_Origin, "input", "endless", "processes", "moved"]
 Host = Literal["", "remote", "container"]
 # The kinds of an address, as `places.hosts` returns them.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]
@@ -137,6 +136,7 @@ class Match(_Table):
     via: list[Text] = Field([], description="The programs that run it: 'sudo|doas'.")
     not_via: list[Text] = Field([], description="None of these runs it.")
     host: list[Host] = Field([], description="'' for this machine, 'remote' or 'container'.")
+    shown: bool | None = Field(None, description="Whether its output is shown: no pipe, file or variable takes it.")
     root: bool | None = Field(None, description="Whether it is run as another user.")
     foreign: bool | None = Field(
         None, description="Whether it pushes to a repository or a registry that the project does not know."

@@ -105,6 +105,7 @@ class Cmd(Scanner):
         words, command = [*glued, *words[1:]], _COMMANDS[name]
         switches = {each.text.lower() for each in words if each.text and _SWITCH.fullmatch(each.text)}
         operands = [each.code for each in words if name == "echo" or (each.text or "").lower() not in switches]
+        operands = ["/dev/null" if each.lower() == "'nul'" and name != "echo" else each for each in operands]
         if command in ("rmdir", "rm -f") and "/s" in switches:
             command = "rm -rf"
         if name == "robocopy":

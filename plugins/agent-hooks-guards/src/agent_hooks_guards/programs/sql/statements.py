@@ -65,6 +65,15 @@ _SHELLS = (
     re.compile(r"(?:^[ \t]*\.(?:output|once|import|read)|\\[ogw])\s+['\"]?\|([^'\"\n]+)", re.MULTILINE),
     re.compile(r"\b(?:PROGRAM|XP_CMDSHELL)\s+N?'((?:[^']|'')*)'", re.IGNORECASE),
 )
+# The files that clients themselves write and read, not their servers.
+_FILE = r"""[ \t]*['"]?([^\s'";|()-][^\s'";)]*)"""
+_WRITERS = r"^[ \t]*\.(?:output|once|excel|backup|save|clone|log|trace)\s|\\[ogwT]\s|^[ \t]*tee\s|\bWRITEFILE\s*\("
+_INTO = r"""|\bVACUUM\b[^;]{0,80}?\bINTO\b|\\copy\b[^;\n]{0,300}?\bTO\b)[ \t]*(?:\w+[ \t]+(?=['"/~.]))?"""
+_READERS = r"^[ \t]*\.(?:read|import)\s|\\ir?\s|^[ \t]*source\s|\bREADFILE\s*\("
+_FILES = {
+    "write": re.compile(f"(?:{_WRITERS}{_INTO}{_FILE}", re.MULTILINE | re.IGNORECASE),
+    "read": re.compile(f"(?:{_READERS}){_FILE}", re.MULTILINE | re.IGNORECASE),
+}
 _CLIENT_COMMAND = Pattern(r"^[ \t]*system\s+([^;\n]+)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -190,3 +199,10 @@ def programs(command: Command, options: Options) -> list[str]:
         return []
     given = given_statements(command, options, scratch=True)
     return [line for text, dialect in given for line in shells(text, dialect)]
+
+
+def files(command: Command, options: Options) -> list[tuple[str, str]]:
+    """Return the files that a database client would write and read, each behind ``write`` or ``read``."""
+    texts = [text[:_LONGEST] for text, _ in given_statements(command, options, scratch=True)]
+    found = [(kind, path) for text in texts for kind, each in _FILES.items() for path in each.findall(text)]
+    return [each for each in found if each[1] not in ("stdout", "stderr", "on", "off")]
