@@ -101,6 +101,7 @@ class Command:
             "HOME": str(self.home),
             "PYTHONPATH": os.pathsep.join((str(self.site), PACKAGES)),
             "PYTHONWARNINGS": "error",
+            "CI": "1",  # there is no terminal
         }
 
     def install(self, source: str, name: str = "house", *, version: str = "1.0") -> None:

@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    os.environ["CI"] = "1"  # commands for people need no terminal
     Command.plans_first = config.getoption("--plans")
     Command.residents = Residents() if config.getoption("--resident") else None
     config.addinivalue_line("markers", "not_resident(why): does not hold for a resident process, by its nature")
@@ -50,6 +51,7 @@ def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyt
         monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / "nobody"))
     monkeypatch.setattr("agent_hooks.sources.plugin_settings.LOOK_AGAIN", 0.0)  # tests change files at once
     monkeypatch.setattr("agent_hooks.engine.plan.ASK_AGAIN", 0.0)
+    monkeypatch.setattr("agent_hooks.system.ancestors.agents_dir", lambda: str(tmp_path_factory.getbasetemp() / "none"))
     # Whoever runs the tests may be a coding agent, or have models at hand.
     for variable in os.environ:
         if variable in AGENTS or variable.endswith("_API_KEY"):

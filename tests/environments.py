@@ -126,7 +126,7 @@ class Gated:
         self.environment = Environment(
             self.project / ".venv" if inside else self.home / ".local/share/uv/tools/agent-hooks-core", self.home
         )
-        self.variables = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1"}
+        self.variables = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
         self.library = subprocess.Popen(
             [self.environment.bin / "python", "-c", _LIBRARY],
             stdin=subprocess.PIPE,

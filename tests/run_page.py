@@ -204,6 +204,7 @@ def main(name: str) -> int:
         os.environ.update(
             HOME=str(home),
             NO_COLOR="1",
+            CI="1",  # there is no terminal
             COLUMNS=str(WIDTH),
             PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         )

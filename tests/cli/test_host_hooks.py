@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from agent_hooks.cli.host_hooks import unseen
 from agent_hooks.model.context import HookContext
+
+if TYPE_CHECKING:
+    from commands import Command
+    from projects import Project
 
 NOTES = ("the project is not trusted", "a hook is in shadow")
 
@@ -36,3 +42,47 @@ def test_a_session_that_begins_again_hears_it_again():
     assert unseen(NOTES, event("user_input"), is_shown=True) == NOTES
     assert unseen(NOTES, event("session_start"), is_shown=True) == NOTES
     assert unseen(NOTES, event("user_input", ""), is_shown=True) == NOTES
+
+
+# -- a project that is not as the session has seen it ------------------------------------------------------------------
+
+GATE = """
+from agent_hooks import HookOutcome, hookimpl
+
+@hookimpl(match="WebFetch")
+def before_tool_use(ctx):
+    return HookOutcome.deny("no")
+"""
+PLANNED = """
+[[hooks.before_tool_use]]
+matcher = "WebFetch"
+hooks = [{ type = "command", command = ["false"] }]
+"""
+
+
+@pytest.mark.parametrize("name", ["hookconf.py", "agent-hooks.toml"])
+def test_a_session_does_nothing_without_a_project_that_it_has_seen(command: Command, project: Project, name: str):
+    """How it is taken away does not matter, and neither does whether a plan has answered before."""
+    text = GATE if name == "hookconf.py" else PLANNED
+    command.trust(project.write({name: text}))
+
+    def asked(session: str, tool: str = "Read") -> str:
+        args = {"command": "git stash"} if tool == "Bash" else {"file_path": "a"}
+        payload = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": args, "session_id": session}
+        done = command.answer("claude-code", {**payload, "cwd": str(project.root)})
+        return f"{done.specific.get('permissionDecision')} {done.specific.get('permissionDecisionReason')}"
+
+    assert [asked("makes a plan"), asked("s")] == ["None None"] * 2
+    for change in ((project.root / name).unlink, lambda: project.write({name: f"{text}\nchanged = 1\n"})):
+        change()
+        for tool in ("Bash", "Read"):
+            said = asked("s", tool)
+            assert said.startswith("deny This session has seen hooks that do not hold any more")
+            assert f"`agent-hooks trust {project.root}`" in said
+            assert f"a person types `agent-hooks untrust {project.root}`" in said
+        assert asked("begins later", "Bash") == "None None"
+    project.write({name: text})
+    assert asked("s") == "None None"
+    (project.root / name).unlink()
+    assert command("untrust", cwd=project.root).exit_code == 0
+    assert asked("s") == "None None"

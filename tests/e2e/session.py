@@ -41,7 +41,7 @@ class Session:
         }
         trust = ["--trust"] if client.host == "codex" else []
         words = [str(environment / "bin/agent-hooks"), "install", client.host, *trust]
-        code, said = run(words, cwd=self.home, env=self.env)
+        code, said = run(words, cwd=self.home, env={**self.env, "CI": "1"})
         assert code == 0, said
         self.installed = said
 

@@ -110,6 +110,20 @@ def script_a_pipe(victim: Victim) -> str:
     return f"{SCRIPT} is gone."
 
 
+def script_of_somebody_else(victim: Victim) -> str:
+    if os.geteuid() != 0:
+        pytest.skip("only root gives a file to somebody else")
+    os.chown(victim.repo / SCRIPT, 12345, -1)
+    return f"{SCRIPT}, or the folder of the project, belongs to user 12345, not to you."
+
+
+def folder_of_somebody_else(victim: Victim) -> str:
+    if os.geteuid() != 0:
+        pytest.skip("only root gives a folder to somebody else")
+    os.chown(victim.repo, 12345, -1)
+    return f"{SCRIPT}, or the folder of the project, belongs to user 12345, not to you."
+
+
 def command_swapped(victim: Victim) -> str:
     victim.write(SETTINGS, settings("true", victim.touch))
     return f"{SETTINGS} has changed."
@@ -274,6 +288,8 @@ CHANGES = [
     script_that_anybody_may_write,
     script_gone,
     script_a_pipe,
+    script_of_somebody_else,
+    folder_of_somebody_else,
     command_swapped,
     hook_added,
     hooks_reordered,
@@ -355,6 +371,14 @@ def test_the_real_command_refuses_where_all_gates_are_wanted(trusted: Victim):
     assert answer.denies
     assert f"{SETTINGS} has changed" in answer.reason
     assert not trusted.was_hit
+
+
+def test_the_folder_of_somebody_else_can_be_trusted_as_that(trusted: Victim):
+    folder_of_somebody_else(trusted)
+    trusted.trust()
+    assert forbidden(trusted).denies
+    os.chown(trusted.repo, 54321, -1)
+    assert "belongs to user 54321, not to user 12345." in trusted.run().said
 
 
 def test_the_old_bytes_are_trusted_again_once_they_are_back(trusted: Victim):

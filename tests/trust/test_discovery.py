@@ -846,6 +846,14 @@ def test_a_claude_folder_that_is_not_the_users_is_the_projects(root, monkeypatch
     ("command", "kind", "told"),
     [
         ("$HOOKS/check.sh", "not-covered", "Which file `$HOOKS/check.sh` is cannot be seen, so the trust does not"),
+        (
+            "find hooks -name '*.sh' -exec {} \\\\;",
+            "not-covered",
+            "Which files `find hooks -name *.sh -exec {}` runs cannot",
+        ),
+        ("find hooks -type f | xargs sh", "not-covered", "Which files `xargs sh` runs cannot be seen"),
+        ("find hooks -exec env A=1 node {} +", "not-covered", "Which files `find hooks -exec env A=1 node` runs"),
+        ("find hooks | while read f; do . $f; done", "not-covered", "Which file `$f` is cannot be seen"),
         ("hooks/gone.sh", "missing", "The command runs `hooks/gone.sh`: there is no such file."),
     ],
 )

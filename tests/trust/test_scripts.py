@@ -432,7 +432,7 @@ def doubts(config, project) -> list[tuple[str, str]]:
         ("echo $(sh $X/y)", "$X/y"),
         ("for each in hooks/*.sh; do sh $each; done", "hooks/*.sh"),
         ("cat hooks/check.s? | sh", "hooks/check.s?"),
-        ("find hooks -exec sh {} +", "{}"),
+        ("find hooks -exec sh {} +", "find hooks -exec sh"),
         ("bun run check", "bun run"),
         ("npm test", "npm test"),
         ("sh hooks/[c]heck.sh", "hooks/[c]heck.sh"),

@@ -15,6 +15,7 @@ def state_folder(tmp_path, monkeypatch):
     folder = tmp_path / "state"
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    monkeypatch.setenv("CI", "1")  # tests have no terminal
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(folder))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(tmp_path / "managed"))

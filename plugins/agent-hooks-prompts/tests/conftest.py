@@ -23,6 +23,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The home folder of somebody who has not set anything up."""
     home = tmp_path / "home"
     (home / "config").mkdir(parents=True)
+    monkeypatch.setenv("CI", "1")  # tests have no terminal
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(home / "state"))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(home / "config"))

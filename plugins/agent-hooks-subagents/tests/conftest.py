@@ -16,6 +16,7 @@ from server import Provider
 def own_folders(tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
+    monkeypatch.setenv("CI", "1")  # tests have no terminal
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
     for variable in (

@@ -14,7 +14,7 @@ from agent_hooks.system import folders, stamps
 from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
 
-from .host_hooks import add_host_hooks, capped, is_forced, loads_lines, mark_round, unseen
+from .host_hooks import add_host_hooks, capped, hold_projects, is_forced, loads_lines, mark_round, unseen
 from .quick import shape_of, use_site
 from .time_limits import TimeLimits
 
@@ -72,6 +72,7 @@ def ask_hooks(event: Event, send: Callable[[Answer], None], marks: Marks) -> Non
         listen(limits.mark_loading)
         with limits.loading():
             manager, loader = _hooks_for(event)
+            hold_projects(ctx, manager, event.begun.plan, loader)
             plan = event.begun.plan if loader is None else _new_plan(event, loader)
         project_dir = (plan or {})["project_dir"] if loader is None else loader.project_dir
         ctx = ctx.replace(project_dir=ctx.project_dir or project_dir)

@@ -7,18 +7,21 @@ cap of its own on rounds; without one, a hook that always continues never lets t
 
 from __future__ import annotations
 
+import os
+
 from agent_hooks.engine.markers import HookOptions
 from agent_hooks.engine.plan import Hook
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision, HookOutcome
 from agent_hooks.model.tools import SKILL_TOOLS, texts_with_roles
+from agent_hooks.system.ancestors import make_note, sessions_dir
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.quick_json import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
     from typing import Any
 
     from agent_hooks.engine.hooks import Ask, Hooks
@@ -224,6 +227,41 @@ def is_forced(ctx: HookContext) -> bool:
     except (AgentHooksError, ImportError):
         return False
     return found
+
+
+def hold_projects(ctx: HookContext, manager: HookRegistry, plan: Mapping[str, Any] | None, loader: Any) -> None:
+    """Remember the trusted projects that the session of ``ctx`` has seen, and deny what it does once one is not as it
+    was trusted: it may have changed that itself, by a command that nobody can judge by its words.
+    """
+    sources = loader.projects if loader is not None else ()
+    planned = [root for root, known, _ in (plan or {}).get("projects", ()) if known] if loader is None else []
+    for root in (*planned, *(each.project.root for each in sources if each.is_trusted)) if ctx.session_id else ():
+        if path := _seen(ctx, root):
+            make_note(path)
+    lost = [each for each in sources if not each.is_trusted and each.standing.known and ctx.session_id]
+    for finding, root in ((each.finding, each.project.root) for each in lost):
+        if finding is None or finding.id in loader.ignored or not os.path.lexists(_seen(ctx, root)):
+            continue
+        from agent_hooks.engine.markers import hookimpl
+        from agent_hooks.engine.plugin_info import MadePlugin
+        from agent_hooks.trust.trust_store import how_to_trust
+
+        without = how_to_trust(root).replace("trust", "untrust", 1)
+        denied = HookOutcome.deny(
+            f"This session has seen hooks that do not hold any more, so it goes on only with them. {finding} To go on "
+            f"without them, a person types {without}."
+        )
+        plugin = MadePlugin("agent_hooks.lost_project")
+        mark = hookimpl(mode="gate", tryfirst=True, required=True, name=plugin.__name__)
+        for event in ("before_tool_use", "before_subagent", "before_skill_activation"):
+            setattr(plugin, event, mark(lambda ctx, denied=denied: denied))  # noqa: ARG005 - a hook takes the context
+        manager.register(plugin, f"{plugin.__name__}:{root}", source="managed")
+
+
+def _seen(ctx: HookContext, root: str) -> str:
+    name = sha256_hex(f"{ctx.host}|{ctx.session_id}|{root}".encode("utf-8", "surrogatepass"))
+    folder = sessions_dir()
+    return folder and os.path.join(folder, name[:32])
 
 
 def _rounds_of(ctx: HookContext) -> str:

@@ -10,6 +10,7 @@ import os
 import sys
 from time import monotonic
 
+from agent_hooks.system.ancestors import note_host
 from agent_hooks.system.plan_file import read_plan
 from agent_hooks.system.sockets import has_socket
 from agent_hooks.system.stamps import changed
@@ -102,6 +103,7 @@ class Start:
 def start(arguments: list[str]) -> Start:
     """Read the payload, and end the process with the answer if no hook is about its event."""
     begun = Start()
+    note_host()
     try:
         if not os.isatty(0):
             begun.payload = read_object(read_all(0, begun.at + _SECONDS, begun.parts))

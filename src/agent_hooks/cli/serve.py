@@ -28,14 +28,15 @@ from .warming import warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
+    from collections.abc import Callable
+    from typing import Any, NoReturn
 
 IDLE_SECONDS = 1800.0
 
 
 def serve(idle_seconds: float) -> NoReturn:
     """Be the resident process of this account and environment, in the foreground. Raises ``AgentHooksError``."""
-    refuse_agents(AgentHooksError)
+    refuse_agents(AgentHooksError, by_person=False)  # a service starts it without a terminal
     folder = socket_folder()
     if confinement_of(os.getpid()) is None:
         raise AgentHooksError("It would run in a sandbox: start it outside, without NoNewPrivileges.")
@@ -106,16 +107,22 @@ def command(arguments: list[str]) -> NoReturn:
     if arguments in (["--help"], ["-h"]):
         print(USAGE)
     elif arguments in (["--status"], ["--stop"]):
+        if arguments == ["--stop"]:
+            _or_exit(refuse_agents, AgentHooksError)
         kind, status = ask_for(STATUS if arguments == ["--status"] else STOP) or (b"", b"")
         print(f"{_SAID[kind]}{': ' if status else ''}{status.decode()}.")
         sys.exit(0 if kind in (STATUS, STOP) else 1)
     else:
-        try:
-            serve(_idle_seconds(arguments))
-        except AgentHooksError as error:
-            print(f"agent-hooks: {error}", file=sys.stderr)
-            sys.exit(1)
+        _or_exit(serve, _idle_seconds(arguments))
     sys.exit(0)
+
+
+def _or_exit(work: Callable[[Any], None], argument: object) -> None:
+    try:
+        work(argument)
+    except AgentHooksError as error:
+        print(f"agent-hooks: {error}", file=sys.stderr)
+        sys.exit(1)
 
 
 def _idle_seconds(arguments: list[str]) -> float:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from threading import Lock
 
+from .ancestors import agent_above, note_process
+from .folders import account_config_dir, chosen_config_dir, managed_dir, read_regular
+
 # Variables that our runtime sets while a tool runs.
 _OWN = "AGENT_HOOKS_AGENT"
 # Variables that coding agents set for their commands; a person's shell has none of these.
@@ -24,6 +27,7 @@ AGENTS = {
 _marking = Lock()
 _marks = 0
 _before: str | None = None  # set if a tool started this process
+_noted = 0  # the process that is noted as an agent's; a fork has another id
 
 
 class marked_as_agent:  # noqa: N801 - used as `with marked_as_agent():`, a generator takes three times as long
@@ -32,8 +36,11 @@ class marked_as_agent:  # noqa: N801 - used as `with marked_as_agent():`, a gene
     __slots__ = ()
 
     def __enter__(self) -> None:
-        global _marks, _before  # noqa: PLW0603 - there is one environment, and any number of tools at once
+        global _marks, _before, _noted  # noqa: PLW0603 - there is one environment, and any number of tools at once
         with _marking:
+            if _noted != os.getpid():
+                _noted = os.getpid()
+                note_process()
             if not _marks:
                 _before = os.environ.get(_OWN)
             _marks += 1
@@ -50,11 +57,42 @@ class marked_as_agent:  # noqa: N801 - used as `with marked_as_agent():`, a gene
                     return
 
 
-def refuse_agents(error: type[Exception]) -> None:
-    """Raise ``error`` where a coding agent runs this: the agent may have bypassed the gate that denies it."""
+def refuse_agents(error: type[Exception], *, by_person: bool = True) -> None:
+    """Raise ``error`` where a coding agent runs this: the agent may have bypassed the gate that denies it.
+
+    ``by_person``: also where nobody can have typed it, because there is no terminal, as after ``setsid``.
+    """
     variable = next((name for name in AGENTS if os.environ.get(name)), "")
-    if variable:
+    agent = AGENTS[variable] if variable else agent_above()
+    if agent:
         raise error(
-            f"{AGENTS[variable]} runs this command, as {variable} in its environment says. What an agent may do is "
-            "decided by people: type it in a terminal of your own."
+            f"{agent} runs this command, as {f'{variable} in its environment says' if variable else 'its hooks know'}. "
+            "What an agent may do is decided by people: type it in a terminal of your own."
         )
+    if by_person and os.name != "nt" and not (os.environ.get("CI") or _has_terminal() or _is_unattended()):
+        raise error(
+            "No person can have typed this, because there is no terminal. Type it in one; what holds for scripts is in "
+            "docs/trust.md, `Who may say it`."
+        )
+
+
+def _has_terminal() -> bool:
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
+def _is_unattended() -> bool:
+    """Whether the account's own settings, or the machine's, say so; a variable could name those of an agent."""
+    from tomllib import loads
+
+    for folder in filter(None, (managed_dir(), chosen_config_dir() or account_config_dir())):
+        try:
+            settings = loads(read_regular(os.path.join(folder, "agent-hooks.toml"), 2**20).decode())
+            if settings["trust"]["unattended"] is True:
+                return True
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return False

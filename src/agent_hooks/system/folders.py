@@ -54,10 +54,15 @@ def config_dirs() -> tuple[str, ...]:
     that a host starts. So no project or host can hide the user's gates with environment variables.
     """
     first = config_dir()
-    home = account_home() if uses_account() else ""
-    own = os.path.join(home, *_CONFIG, NAME)
-    note("real", own, first)
-    return (first, own) if home and os.path.realpath(own) != os.path.realpath(first) else (first,)
+    own = account_config_dir() if uses_account() else ""
+    note("real", own or first, first)
+    return (first, own) if own and os.path.realpath(own) != os.path.realpath(first) else (first,)
+
+
+def account_config_dir() -> str:
+    """Return the configuration folder in the account's home, an empty string if there is no account."""
+    home = account_home()
+    return home and os.path.join(home, *_CONFIG, NAME)
 
 
 def config_place() -> tuple[object, ...]:

@@ -33,6 +33,9 @@ def changes_between(before: Iterable[ManifestFile], after: Iterable[ManifestFile
             yield f"{path} has changed."
         if was.mode != now.mode:
             yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
+        if was.owner != now.owner:
+            owner, before = (f"user {each}" if each else "you" for each in (now.owner, was.owner))
+            yield f"{path}, or the folder of the project, belongs to {owner}, not to {before}."
         if was.real != now.real:
             yield f"{path} leads to {visible(now.real) or 'itself'}, not to {visible(was.real) or 'itself'}."
 
@@ -41,7 +44,8 @@ def facts_of(file: ManifestFile | None) -> str:
     """Return the facts of a file that its text does not show: kind, mode, link target and digest."""
     if file is None:
         return ""
-    leads = f", leads to {visible(file.real)}" if file.real else ""
+    leads = f", of user {file.owner}" if file.owner else ""
+    leads += f", leads to {visible(file.real)}" if file.real else ""
     kept = "" if file.part or not file.sha256 else f", sha256 {file.sha256}"
     return f"({file.kind}, mode {file.mode:04o}{leads}{kept})"
 

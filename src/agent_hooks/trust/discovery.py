@@ -74,11 +74,12 @@ class _RefusedError(Exception):
 
 
 class _Bytes(Value):
-    """A file that was read: its bytes, permission bits and real path."""
+    """A file that was read: its bytes, permission bits, real path and foreign owner."""
 
     data: bytes
     mode: int
     real: str
+    owner: str
 
 
 class _Reader:
@@ -87,6 +88,8 @@ class _Reader:
     def __init__(self, root: str, tables: Mapping[str, bytes]) -> None:
         self.root = root
         self._tables = tables
+        note("owner", root)
+        self._owner = _foreign_owner(os.stat(root)) if os.path.isdir(root) else ""
         self.files: dict[tuple[str, str], ManifestFile] = {}
         self.reads: list[ReadFile] = []
         self.skills: list[ReadFile] = []
@@ -200,6 +203,7 @@ class _Reader:
             path=name,
             kind=kind,
             mode=read.mode,
+            owner=read.owner or self._owner,
             sha256=sha256_hex(part),
             real="" if real == name else real,
             part=part if keep else b"",
@@ -330,4 +334,9 @@ def _bytes_of(real: str, limit: int) -> _Bytes:
         raise _RefusedError(
             kind, f"It cannot be read: {error.strerror or error}.", f"{remedy}, or remove it."
         ) from error
-    return _Bytes(data=data, mode=stat.S_IMODE(status.st_mode), real=real)
+    return _Bytes(data=data, mode=stat.S_IMODE(status.st_mode), real=real, owner=_foreign_owner(status))
+
+
+def _foreign_owner(status: os.stat_result) -> str:
+    """Return the user that could change what is there beside this one and the system, as git looks for one."""
+    return "" if os.name == "nt" or status.st_uid in (0, os.geteuid()) else str(status.st_uid)

@@ -21,7 +21,8 @@ class ManifestFile(Value):
 
     ``path``: relative to the root with slashes, absolute outside it. ``kind``: ``settings``, ``skill``, ``hookconf``,
     ``module`` (named by a ``hookconf.py``) or ``script`` (with the modules that it imports from its own folder).
-    ``mode``: the permission bits. ``real``: the target of a link, written like ``path``. ``part``: the bytes that take
+    ``mode``: the permission bits. ``owner``: the user to whom it, or the project's folder, belongs, unless that is this
+    user or the system. ``real``: the target of a link, written like ``path``. ``part``: the bytes that take
     effect, of settings and skills only the relevant keys. ``sha256``: the digest of ``part``. The part of a script
     above 1 MiB is not kept; of a program of that size outside the project only the path counts.
     """
@@ -32,11 +33,12 @@ class ManifestFile(Value):
     sha256: str
     real: str = ""
     part: bytes = b""
+    owner: str = ""
 
     @property
     def facts(self) -> list[str | int]:
         """All fields but the bytes themselves."""
-        return [self.path, self.kind, self.mode, self.real, self.sha256]
+        return [self.path, self.kind, self.mode, self.real, self.sha256, *([self.owner] if self.owner else [])]
 
 
 class ConfFile(Value):

@@ -13,6 +13,7 @@ import re
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.shell.patterns import Pattern
+from agent_hooks.shell.programs import name_of
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import read_regular
 from agent_hooks.system.paths import folders_above, is_below
@@ -51,6 +52,8 @@ _RUNS_PYTHON = re.compile(
 )
 # The assignment of a variable that makes even a reading program run a file, such as ``BASH_ENV`` or ``NODE_OPTIONS``.
 _LOADS_CODE = Pattern(r"(\w*ENV|(LD|DYLD)_\w+|\w*OPT(ION)?S|\w+_(CONFIG|PATH|CONFIG_PATH|STARTUP))=")
+# Programs that give the files that they find to another one.
+_FINDERS = frozenset("find fd fdfind xargs parallel".split())
 _MAX_DEPTH = 3  # of scripts that run scripts
 _MAIN = ("__main__.py", "index.js")  # the files that an interpreter runs when its argument is a folder
 # Files of a package manager change with every update and are no part of a project's policy.
@@ -326,12 +329,15 @@ class HookCommand:
                 yield "missing", f"The command runs {_shown(run.raw)}: there is no such file.", _PUT_THERE
         unseen = []
         if not self.is_reading:
-            computed = (each.raw for each in self.words if each.text is None)
-            unseen = [f"Which file {_shown(raw)} is" for raw in computed if "/" in raw and "://" not in raw]
+            computed = [each.raw for each in self.words if each.text is None and "/" in each.raw]
+            computed = computed or [each.raw for each in self.running if each.text is None]
+            unseen = [f"Which file {_shown(raw)} is" for raw in computed if "://" not in raw]
         for invocation in self.invocations:
-            kind, argument = interpreted(invocation)
-            if kind == "script" and str(argument) == "{}":
-                unseen.append("Which file `{}` is")
+            if not only_reads(invocation) and not _FINDERS.isdisjoint(
+                name_of(each.raw) for each in invocation.wrappers
+            ):
+                words = (*(each.raw for each in invocation.wrappers), invocation.name)
+                unseen.append(f"Which files {_shown(' '.join(words))} runs")
             if task := unseen_task(invocation):
                 unseen.append(f"Which files {_shown(task)} runs")
         for subject in unseen:

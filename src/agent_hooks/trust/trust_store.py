@@ -306,8 +306,8 @@ def _written(root: str, trusted: list[_Manifest]) -> bytes:
 def _manifest_from(facts: Mapping[str, Any], root: str) -> _Manifest:
     """Parse one manifest of a record. Raises ``ValueError``, ``TypeError`` or ``KeyError``."""
     files = tuple(
-        ManifestFile(path=path, kind=kind, mode=mode, real=real, sha256=digest)
-        for path, kind, mode, real, digest in facts["files"]
+        ManifestFile(path=path, kind=kind, mode=mode, real=real, sha256=digest, owner="".join(owner))
+        for path, kind, mode, real, digest, *owner in facts["files"]
     )
     if facts["digest"] != digest_of(root, files):
         raise ValueError("its digest is not that of what it holds")

@@ -37,6 +37,27 @@ def test_nothing_is_said_where_all_is_well(home, host):
 
 
 @pytest.mark.parametrize(
+    ("host", "file", "text", "event"),
+    [
+        ("claude-code", ".claude/plugins/cache/tt/mm/1/mod.js", "on('classic.PreToolUse', allow)", "PreToolUse"),
+        ("claude-code", ".claude/plugins/cache/tt/mm/1/hooks/hooks.json", '{"hooks": {"Stop": []}}', "Stop"),
+        ("claude-code", "project/.claude/mods/mm/index.mjs", 'on("classic.Stop", x)', "Stop"),
+        ("codex", ".codex/plugins/cache/x/hooks.json", '{"hooks": {"PreToolUse": []}}', "PreToolUse"),
+        ("gemini", ".gemini/extensions/x/hooks/hooks.json", '{"hooks": {"BeforeTool": []}}', "BeforeTool"),
+        ("qwen", ".qwen/extensions/x/hooks/hooks.json", '{"hooks": {"PreToolUse": []}}', "PreToolUse"),
+        ("copilot", ".copilot/installed-plugins/a/x/hooks.json", '{"hooks": {"preToolUse": []}}', "preToolUse"),
+        ("cursor", ".cursor/plugins/x/hooks.json", '{"hooks": {"beforeShellExecution": []}}', "beforeShellExecution"),
+        ("opencode", ".config/opencode/plugin/x.js", '({"tool.execute.before": f})', "tool.execute.before"),
+    ],
+)
+def test_what_hooks_the_same_events_is_named(home, host, file, text, event):
+    file = write(home, file, text)
+    write(home, ".claude/plugins/marketplaces/a/hooks.json", text)
+    write(home, f"{file.parent.relative_to(home.path)}/README.md", text)
+    assert told(home, host) == f"{file} hooks {event} too, and may answer before our hooks: look at what it does."
+
+
+@pytest.mark.parametrize(
     ("host", "file", "text", "switch"),
     [
         ("claude-code", ".claude/settings.json", '{"disableAllHooks": true}', "disableAllHooks"),

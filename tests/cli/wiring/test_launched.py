@@ -42,7 +42,7 @@ def asked(gated, file, command, event="PreToolUse"):
     return subprocess.run(
         line,
         input=json.dumps(payload),
-        env={"PATH": "/usr/bin:/bin", "HOME": str(gated.home)},
+        env={"PATH": "/usr/bin:/bin", "HOME": str(gated.home), "CI": "1"},
         cwd=gated.project,
         capture_output=True,
         text=True,

@@ -459,3 +459,18 @@ def test_what_is_ordinary_imports_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "is_denied"),
+    [
+        ("mcp__fs__call", {"payload": '{"path": "~/.claude/settings.json", "content": "{}"}'}, True),
+        ("mcp__x__batch", {"steps": '[{"tool": "write", "args": {"file": "hookconf.py"}}]'}, True),
+        ("mcp__x__batch", {"steps": '[{"tool": "write", "args": {"file": "src/app.py"}}]'}, False),
+        ("mcp__gh__create_issue", {"body": '{"about": "hookconf.py"}'}, False),
+        ("mcp__fs__read_file", {"payload": '{"path": "hookconf.py"}'}, False),
+        ("mcp__x__call", {"payload": "{not json"}, False),
+    ],
+)
+def test_paths_in_a_json_text_count(guarded, tool, args, is_denied):
+    assert guarded.denies(tool, args) == is_denied

@@ -25,6 +25,10 @@ claude --settings='{"disableAllHooks": true}' -p x
 claude --settings off.json -p x
 echo '{"disableAllHooks": true}' > new.json; claude --settings new.json -p x
 echo '{"disableAllHooks": true}' > ci.json; claude --settings ci.json -p x
+claude --settings ci.json -p x
+claude --settings '{"model": "opus"}' -p x
+claude plugin install formatter
+claude --plugin-dir tools/plugin -p x
 claude --bare -p x
 claude --setting-sources project -p x
 claude --setting-sources= -p x
@@ -98,13 +102,10 @@ claude -p 'What does disableAllHooks do?'
 claude -p 'Explain --dangerously-skip-permissions' --model opus
 claude -c
 claude --continue -p x
-claude --settings ci.json -p x
-claude --settings '{"model": "opus"}' -p x
 claude --setting-sources user,project,local -p x
 claude --setting-sources user,project -p x
 claude mcp list
 claude plugin list
-claude plugin install formatter
 claude config list
 claude --version && codex --version
 ANTHROPIC_API_KEY=$KEY claude -p x
@@ -118,7 +119,6 @@ codex -p fast exec x
 codex exec --profile fast x
 env -u RUST_LOG codex exec x
 unset RUST_LOG && codex exec x
-claude --plugin-dir tools/plugin -p x
 codex login status
 RUST_LOG=debug codex exec x
 gemini -p 'how do hooks work'

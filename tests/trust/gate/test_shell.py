@@ -935,6 +935,131 @@ def lines(table: str) -> list[str]:
     return [line.replace("\0", "\\\n") for line in joined.split("\n") if line]
 
 
+# Each was allowed, and ran: writers by an operand, an option, a text of their own, a mount, or a variable for later.
+UNKNOWN_WRITERS = r"""
+sqlite3 :memory: '.output ~/.claude/settings.json' 'select 1'
+sqlite3 x.db ".once hookconf.py" "select 1"
+sqlite3 x.db "select writefile('hookconf.py', '')"
+echo '.output hookconf.py' | sqlite3 x.db
+psql -c "copy t to '/root/x'" -c "\o hookconf.py"
+frobnicate --out hookconf.py
+frobnicate ~/.claude/settings.json
+frobnicate --log=agent-hooks.toml
+mytool hooks/check.py
+docker run -v ~/.claude:/c alpine rm -rf /c
+docker run --rm --mount type=bind,source=$HOME/.claude,target=/c alpine sh
+podman run --volume=./hookconf.py:/x alpine sh -c '> /x'
+docker run -v ~/.config/agent-hooks:/c alpine sh
+tmux set-environment -g CLAUDE_CONFIG_DIR /tmp/x
+launchctl setenv CODEX_HOME /tmp/x
+systemctl --user set-environment CLAUDE_CONFIG_DIR=/tmp/x
+echo 'env.CLAUDE_CONFIG_DIR = "/tmp/x"' > mise.toml
+mise set CLAUDE_CONFIG_DIR=/tmp/x
+powershell -EncodedCommand YQBnAGUAbgB0AC0AaABvAG8AawBzACAAdAByAHUAcwB0AA==
+pwsh -NoProfile -enc UgBlAG0AbwB2AGUALQBJAHQAZQBtACAAaABvAG8AawBjAG8AbgBmAC4AcAB5AA==
+cat bad.patch | patch -p1
+patch -p1 < bad.patch
+patch -p0 < bad.patch
+git apply - < bad.patch
+cat bad.patch | git apply
+sed s/a/b/ bad.patch | patch -p1
+"""
+KNOWN_READERS = r"""
+git add hookconf.py
+git log -p -- hookconf.py
+git commit -m 'about hookconf.py' hookconf.py
+prettier --check .claude/settings.json
+npx prettier --check .claude/settings.json
+gh pr create --body 'changes .claude/settings.json and hookconf.py'
+ruff check hookconf.py
+python -m pylint hookconf.py
+uv run mypy hookconf.py
+shellcheck hooks/check.py
+bat hookconf.py
+frobnicate src/app.py pyproject.toml README.md
+frobnicate --message 'hookconf.py is fine'
+sqlite3 x.db "select * from t where name = 'hookconf.py'"
+sqlite3 x.db .tables
+docker run -v $PWD:/w -w /w node npm test
+docker run -v ~/.cache/x:/x -v ./src:/s:ro alpine ls
+docker run -v ~/.claude:/c:ro alpine ls /c
+cat good.patch | patch -p1
+patch -p1 < good.patch
+tmux set-environment -g EDITOR vim
+openssl dgst -sha256 hookconf.py
+"""
+
+
+@pytest.mark.parametrize("command", lines(UNKNOWN_WRITERS))
+def test_a_program_that_nobody_here_knows_may_write_what_it_is_given(guarded, command):
+    assert guarded.denies_command(command)
+
+
+@pytest.mark.parametrize("command", lines(KNOWN_READERS))
+def test_and_one_that_only_reads_may_have_it(guarded, command):
+    assert not guarded.denies_command(command)
+
+
+# By host: what adds code or settings to it, and what only shows.
+ADDING = """
+claude plugin marketplace add ./tools && claude plugin install mm@tt
+claude plugin enable mm@tt
+claude --plugin-dir ./mods -p hi
+claude --settings '{}' -p hi
+claude --mcp-config=x.json
+claude mcp add x -- sh -c 'agent-hooks untrust'
+claude mcp add-json x '{}'
+claude config set -g theme dark
+npx @anthropic-ai/claude-code plugin install x
+codex mcp add x -- ./server
+codex features enable x
+codex --disable x
+gemini extensions install ./x
+gemini extensions link ./x
+gemini mcp add x ./server
+qwen extensions install ./x
+copilot plugin install ./x
+copilot --additional-mcp-config @x.json
+cursor-agent mcp enable x
+opencode plugin x
+opencode mcp add x
+droid mcp add x ./server
+kiro-cli mcp add --name x
+code --install-extension ./x.vsix
+cursor --add-mcp '{}'
+env code --extensionDevelopmentPath=. .
+"""
+SHOWING = """
+claude plugin list
+claude plugin validate .
+claude plugin marketplace list
+claude mcp list
+claude mcp get x
+claude config get theme
+claude -p 'plugin install is broken: explain'
+codex mcp list
+codex exec 'list the plugins'
+gemini extensions list
+gemini -p 'extensions install'
+copilot plugin list
+opencode mcp list
+opencode run 'plugin'
+code .
+code --list-extensions
+cursor --diff a b
+"""
+
+
+@pytest.mark.parametrize("command", lines(ADDING))
+def test_an_agent_adds_no_code_to_a_host(guarded, command):
+    assert guarded.denies_command(command)
+
+
+@pytest.mark.parametrize("command", lines(SHOWING))
+def test_and_may_look_at_what_a_host_has(guarded, command):
+    assert not guarded.denies_command(command)
+
+
 @pytest.mark.parametrize("command", [*lines(TRUSTING), *TRUSTING_IN_LINES])
 def test_an_agent_cannot_decide_about_itself(guarded, command):
     assert guarded.denies_command(command)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+from contextlib import suppress
+from itertools import islice
 
 from agent_hooks.errors import BadJSONError, SettingsError
 from agent_hooks.sources.files import ClaudeSource
+from agent_hooks.system.folders import read_regular
+from agent_hooks.system.stamps import files_below
+from agent_hooks.wire import get_host
 
 from . import files
 from .edit import Document
@@ -39,6 +45,14 @@ SETTINGS = {
     "qwen": (("settings.json",), (".qwen/settings.json",)),
     "copilot": (("agent-hooks.json", "../settings.json", "../config.json"), (".github/copilot/settings.json",)),
 }
+# The folders of installed plugins, mods and extensions, from that of the host's file.
+_ADDED = {
+    **dict.fromkeys(("claude-code", "codex", "cursor"), ("plugins", "mods")),
+    **dict.fromkeys(("gemini", "qwen"), ("extensions",)),
+    "copilot": ("../installed-plugins", "../plugins"),
+    "opencode": ("../plugin", "../plugins"),
+}
+_MOST_FILES, _MOST_BYTES = 5000, 2**20
 _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
 
 
@@ -46,6 +60,7 @@ def cautions(wiring: Wiring, path: str, root: str) -> Iterator[str]:
     """Yield sentences on a host that is wired at ``path``, as seen from the project at ``root``."""
     yield from silenced(wiring, path, root)
     yield from _twice(wiring, path, root)
+    yield from _beside(wiring, root)
 
 
 def silenced(wiring: Wiring, path: str, root: str) -> Iterator[str]:
@@ -98,6 +113,21 @@ def _twice(wiring: Wiring, path: str, root: str) -> Iterator[str]:
         )
     if _has_ours(WIRINGS["cursor"].path()) and _has_ours(user) and wiring.name != "copilot":
         yield f"If Cursor is set to include third-party hooks, it runs {user} too, so ours run twice there."
+
+
+def _beside(wiring: Wiring, root: str) -> Iterator[str]:
+    """Yield the plugins, mods and extensions that hook the events of ours, which they may answer before."""
+    names = "|".join((*get_host(wiring.agent or wiring.name).rows, r"tool\.execute\.\w+|permission\.ask"))  # OpenCode's
+    places = {os.path.dirname(each) for each in (wiring.path(), wiring.path(root))}
+    tops = [os.path.normpath(os.path.join(place, each)) for place in places for each in _ADDED.get(wiring.name, ())]
+    for path in islice((path for top in filter(os.path.isdir, tops) for path in files_below(top)), _MOST_FILES):
+        is_code = path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml"))
+        if not is_code or "/marketplaces/" in path or os.path.basename(path).startswith("agent-hooks."):
+            continue  # what is only offered, and our own
+        with suppress(OSError):
+            text = read_regular(path, _MOST_BYTES).decode("utf-8", "replace")
+            if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", text)):
+                yield f"{path} hooks {', '.join(events)} too, and may answer before our hooks: look at what it does."
 
 
 def codex_config() -> str:

@@ -103,6 +103,8 @@ def says_nothing(call: ToolCall) -> bool:
     arguments is sure to be a path.
     """
     name, args = call.name, call.args
+    if any(isinstance(value, str) and value.lstrip()[:1] in ("{", "[") for value in args.values()):
+        return False
     is_short = sum(map(len, args), len(name)) <= LONGEST_NAME if is_flat(args) else False
     return is_short and _say_nothing(name, tuple(args))
 
@@ -142,12 +144,23 @@ def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
 def paths_under_keys(value: object, *, is_path: bool = False) -> list[str]:
     """Return the texts under keys that sound like a path's, at any depth."""
     if isinstance(value, str):
+        if value.lstrip()[:1] in ("{", "[") and (inner := _json_in(value)) is not None:
+            return paths_under_keys(inner, is_path=is_path)
         return [value] if is_path and value and "\n" not in value else []
     if isinstance(value, dict):
         pairs = [(_may_be_path_key(str(key)), value[key]) for key in value]
     else:
         pairs = [(is_path, inner) for inner in value] if isinstance(value, _LISTS) else []
     return [path for is_inner, inner in pairs for path in paths_under_keys(inner, is_path=is_inner)]
+
+
+def _json_in(text: str) -> object:
+    from json import loads
+
+    try:
+        return loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 @cache_by_name(256)  # arguments have few names

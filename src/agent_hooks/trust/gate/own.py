@@ -59,6 +59,30 @@ _CODEX_OPTIONS = Pattern(
     rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
     re.MULTILINE,
 )
+# By host: the subcommands that add code or settings to it, a word a line, and the options that do.
+_LISTS = r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info)\b)"
+_ADDING_MCP = rf"mcp\n{_LISTS}(?!serve|auth|login)"
+_ADDING = {
+    "claude": (
+        rf"plugins?\n{_LISTS}|{_ADDING_MCP}|config\n{_LISTS}",
+        "plugin-dir plugin-url settings mcp-config agents",
+    ),
+    "codex": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|features\n{_LISTS}", "enable disable"),
+    "gemini": (rf"extensions?\n{_LISTS}|{_ADDING_MCP}|(?:skills|hooks)\n{_LISTS}", "policy"),
+    "copilot": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|config\n{_LISTS}", "plugin-dir additional-mcp-config config-dir"),
+    "cursor-agent": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}", "plugin-dir"),
+    "opencode": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|upgrade\n", ""),
+    "droid": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}", "settings"),
+    "kiro-cli": (rf"{_ADDING_MCP}|(?:settings|agent)\n{_LISTS}", ""),
+    "code": (
+        r"tunnel\b|serve-web\b",
+        "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir profile",
+    ),
+}
+_ADDING["qwen"] = _ADDING["gemini"]
+_ADDING |= dict.fromkeys("code-insiders codium cursor windsurf".split(), _ADDING["code"])
+# Programs that set a variable for what others start later.
+_SETTING = frozenset("mise tmux screen launchctl systemctl setx dbus-update-activation-environment".split())
 _MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
 _DISABLING = frozenset("disable disable-all off uninstall remove delete rm set unset".split())
 
@@ -160,8 +184,12 @@ def reason_against_host(judging: Judging, command: Command) -> str:
     """Return why a simple command is denied, if it starts a host without its hooks, or with others."""
     words = command.words
     at, host = _host_in(words)
+    if name_of(words[0]) in _SETTING and any(word.partition("=")[0] in _VARIABLES for word in words[1:]):
+        return denial("host", "a coding agent")
     if not host or name_of(words[0]) in programs.ELSEWHERE:
         return ""
+    if _adds_code(host, words[at + 1 :]):
+        return denial("code", host)
     # `env` assigns them and, with `-u`, takes them away.
     assigned = {*re.findall(r"[A-Z][A-Z_]+", " ".join(words[:at]))} | command.assigned.keys()
     assigned |= judging.plain_words() if "unset" in judging.plain_words() else set()
@@ -173,11 +201,25 @@ def reason_against_host(judging: Judging, command: Command) -> str:
 
 def _host_in(words: Sequence[str]) -> tuple[int, str]:
     for at, word in enumerate(words):
-        if host := programs.HOSTS.get(re.sub(r"(?<=.)@.*", "", name_of(word)), ""):
+        name = re.sub(r"(?<=.)@.*", "", name_of(word))
+        if host := programs.HOSTS.get(name, name if name in _ADDING else ""):
             return at, host
         if at == 0 and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
             break
     return 0, ""
+
+
+def _adds_code(host: str, words: Sequence[str]) -> bool:
+    subcommands, options = _ADDING.get(host, ("(?!)", ""))
+    if not {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}.isdisjoint(options.split()):
+        return True
+    operands = [(before, word) for before, word in pairwise(("", *words)) if not word.startswith("-")]
+    for at, (before, _) in enumerate(operands):
+        if re.match(subcommands, "".join(f"{word}\n" for _, word in operands[at:])):
+            return True
+        if not before.startswith("-"):  # it is no value of an option
+            return False
+    return False
 
 
 def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bool:
@@ -193,16 +235,8 @@ def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bo
             files = (os.path.join(home, each) for each in ("config.toml", f"{profile}.config.toml"))
             if any(re.search(SWITCHES, read_text(file, judging.cwd)) for file in files):
                 return True
-        if name == "--settings" and re.search(SWITCHES, _settings(judging, value)):
-            return True
         if name == "--setting-sources" and not {"user", "project"}.issubset(re.findall(r"\w+", value)):
             return True
     operands = [word.casefold() for word in options if not word.startswith("-")][:4]
     is_disabling = operands[:1] and operands[0] in _MANAGING and not _DISABLING.isdisjoint(operands)
     return bool(is_disabling and any("hook" in word for word in operands))
-
-
-def _settings(judging: Judging, value: str) -> str:
-    if value.lstrip().startswith("{"):
-        return value
-    return "\n".join((read_text(value, judging.cwd), *judging.texts))  # the command may write the file before

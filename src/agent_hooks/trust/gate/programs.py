@@ -45,6 +45,16 @@ WRITERS = frozenset(
     new-item ni tee-object apply_patch patch dd dos2unix unix2dos uniq xxd objcopy strip convert magick script
     """.split()
 )
+# Further ones that only read, or check, the files that they are given.
+CHECKERS = frozenset(
+    """
+    agent-hooks agent_hooks agent-hooks-core agent_hooks_core less sort find fd fdfind py_compile json.tool git make bat
+    batcat cloc tokei delta difft hexyl b3sum openssl base64 zip vale ruff pylint bandit vulture radon ty
+    pyflakes semgrep gitleaks trivy shellcheck yamllint jsonlint taplo eslint stylelint prettier biome tsc markdownlint
+    actionlint hadolint codespell cspell typos coverage
+    """.split()
+)
+SQL = frozenset("sqlite3 psql duckdb mysql mariadb".split())
 SOCKETS = frozenset("nc ncat netcat socat".split())  # they make them where they are told to, and run commands
 EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands
 # They run another command, or one in their arguments, in ways that ``agent_hooks.shell.programs`` does not list.
@@ -88,7 +98,8 @@ NOTABLE = (
     | frozenset(
         """
     sed wget curl aria2c apply am -delete clone uninstall remove purge autoremove prune uninstall-all -mvenv venv
-    virtualenv pipenv conda mamba micromamba clean reset
+    virtualenv pipenv conda mamba micromamba clean reset powershell pwsh set-environment setenv --install-extension
+    --add-mcp --extensiondevelopmentpath --extensions-dir --user-data-dir mise
     """.split()
     )
 )

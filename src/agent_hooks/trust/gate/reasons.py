@@ -60,6 +60,10 @@ _REASONS = {
         "Installing {0} from there is denied to agents: it takes the place of a distribution that the gate runs.",
         f"To update it, install it from the usual index; for another copy, {_BY_A_PERSON}",
     ),
+    "code": (
+        "Adding code or settings to {0} is denied to agents: they may answer before its hooks do.",
+        f"If they are needed, {_BY_A_PERSON}",
+    ),
     "host": (
         "Starting {0} without its own hooks and settings is denied to agents.",
         f"Start it without these options and variables; if they are needed, {_BY_A_PERSON}",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import pairwise
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import command_line, command_start
@@ -261,6 +262,9 @@ class Judging:
             if text := command_line(rest):
                 yield text
             rest = rest[command_start(rest) or len(rest) :]
+        if name in ("powershell", "pwsh"):
+            pairs = [(word.casefold(), after) for word, after in pairwise(operands)]
+            yield from (_decoded(after) for word, after in pairs if word[1:] and "-encodedcommand".startswith(word))
         if " " in program.words[0]:
             yield " ".join(program.words)
         if name in ("sed", "gsed"):
@@ -331,6 +335,16 @@ class Judging:
         except ValueError:
             has_part = True
         return has_part or mentions_part(part, self._text)
+
+
+def _decoded(text: str) -> str:
+    """Return the command in the argument of ``-EncodedCommand``, the only form that Windows itself decodes."""
+    from base64 import b64decode
+
+    try:
+        return b64decode(text).decode("utf-16-le").replace("\\", "/")
+    except ValueError:
+        return ""
 
 
 def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]:

@@ -14,7 +14,7 @@ from agent_hooks.trust.command_line import CommandLine
 from . import programs
 from .locations import forms_of, read_text
 from .programs import name_of
-from .reasons import denial, first
+from .reasons import ALL, denial, first
 from .wiring import wiring_in
 
 TYPE_CHECKING = False
@@ -54,6 +54,12 @@ _IN_PLACE_OF = {
 }
 _FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
 _ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
+# What makes a client of a database write a file, or start a program.
+_WRITING_SQL = Pattern(
+    r"(?:^|['\"\n])\s*[.\\](?!tables|schema|headers|mode|d)|\\[og!]|\bcopy\b|writefile|\battach\b|vacuum\s+into|into\s+(?:out|dump)",
+    re.IGNORECASE,
+)
+_MOUNTING = Pattern(r"-v|--volume|--mount")
 _KEEPING_INPUT = frozenset(("tee", "sponge"))
 # Programs that print the texts they are given, with the arguments that make other texts of them.
 _SHOWING = {
@@ -77,6 +83,8 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     """Return why ``program`` is denied, if it writes something protected."""
     name, operands = program.name, program.operands
     files = _files_of(name, operands)
+    if name_of(command.words[0]) in ("docker", "podman") and (reason := _against_mounts(judging, command.words)):
+        return reason
     if name == "git" or (name in _CLONERS and "clone" in operands):
         return _against_git(judging, operands, command)
     is_packing = name == "zip" or (name in programs.TARS and not _EXTRACTING.search(" ".join(operands)))
@@ -84,6 +92,8 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
         return first(judging.judge_path(path, whole=True) for path in files)
     if is_packing:
         return ""
+    if name in programs.SQL and _WRITING_SQL.search(code := "\n".join((*operands, command.body, command.pipeline))):
+        return first(map(judging.judge_path, judging.protected.paths_in(code)))
     if name in programs.MOVERS or name in programs.COPIERS:
         return _against_copy(judging, name, operands, files)
     if name in ("patch", "apply_patch"):
@@ -96,12 +106,38 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     if name in _FILTERS:
         files = files[-1:] if len(files) > 1 else []
     elif not changes_files(name, operands):
+        is_unknown = not programs.is_known(name) and name not in programs.CHECKERS and not judging.lines[1:]
+        if is_unknown and (reason := _against_unknown(judging, operands)):
+            return reason
         files = []
     written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
     written += _outputs_of(operands) if name not in programs.READERS or name == "sed" else []
     made_by = command if name == "dd" or name in _KEEPING_INPUT else None
     reason = first(judging.judge_path(path, made_by=made_by) for path in files)
     return reason or first(judging.judge_path(path, made_by=command) for path in written)
+
+
+def _against_unknown(judging: Judging, operands: Sequence[str]) -> str:
+    """Judge a program that nobody here knows by the files in its arguments: it may write any of them."""
+    words = [part for word in operands for part in (word, word.partition("=")[2]) if part and not part.startswith("-")]
+    protected = judging.protected
+    is_named = (protected.find(word, judging.cwd) == ALL and not protected.is_own(word, judging.cwd) for word in words)
+    return denial("unclear") if any(is_named) else ""
+
+
+def _against_mounts(judging: Judging, words: Sequence[str]) -> str:
+    """Judge the folders that a container gets to write in."""
+    for before, word in pairwise(words):
+        option, equals, value = word.partition("=")
+        given = value if equals and _MOUNTING.fullmatch(option) else word if _MOUNTING.fullmatch(before) else ""
+        source = next(iter(re.findall(r"(?:source|src)=([^,]+)", given)), given.partition(":")[0])
+        if (
+            "/" in source
+            and not re.search(r":ro\b|readonly|\bro\b", given)
+            and judging.protected.is_kept(judging.place_of(source))
+        ):
+            return denial("folder", source)
+    return ""
 
 
 def content_of(judging: Judging, command: Command) -> str:
@@ -311,10 +347,11 @@ def _against_link(judging: Judging, sources: Sequence[str], target: str, operand
 
 
 def _against_patch(judging: Judging, files: Iterable[str], operands: Sequence[str], command: Command) -> str:
-    texts = [read_text(path, judging.cwd) for path in (*files, *command.sources)]
+    texts = [read_text(path, judging.cwd) for path in (*files, *command.sources, *command.pipeline.split())]
     text = "\n".join((*texts, command.body, command.pipeline, *operands))
+    strips = {0, 1, *map(int, re.findall(r"(?:^|\n)(?:-p|--strip=)\s*(\d+)", "\n".join(operands)))}
     for path in _PATCHED.findall(text):
-        for name in {path.strip(), path.strip().partition("/")[2]} - {""}:
+        for name in {"/".join(path.strip().split("/")[strip:]) for strip in strips} - {""}:
             if reason := judging.judge_path(name, seen=text):
                 return reason
     return ""
