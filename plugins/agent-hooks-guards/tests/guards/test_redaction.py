@@ -8,11 +8,15 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from made_secrets import SECRETS
 
 from agent_hooks import RegistrationError, ToolCall
 from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, REDACTED, Redaction
+from agent_hooks_guards.guards.secret_scan import without_secrets
 
 LONG = 100_000
+BODY = ["MIIE" + "a1B2c3D4e5" * 6, "b2C3d4E5f6" * 6 + "Q9/+", "c3D4e5F6g7" * 4 + "w="]
+PEM = "\n".join((f"-----BEGIN {'PRIVATE KEY'}-----", *BODY, f"-----END {'PRIVATE KEY'}-----\n"))
 
 
 def redacted(value, fields=("password",), max_length=LONG):
@@ -124,3 +128,58 @@ def test_a_secret_under_a_redacted_key_never_appears_at_any_depth_in_any_spellin
     written = redacted(whole)
     assert secret not in str(written["said"])
     assert json.dumps(secret)[1:-1] not in json.dumps(written)
+
+
+KEY_FORMS = {
+    "raw": PEM,
+    "one line": PEM.replace("\n", ""),
+    "carriage returns": PEM.replace("\n", "\r\n"),
+    "escaped": PEM.replace("\n", "\\n"),
+    "a service account": json.dumps({"type": "service_account", "private_key": PEM}),
+    "the same in a text": json.dumps(json.dumps({"private_key": PEM})),
+    "the same in a text of a text": json.dumps(json.dumps(json.dumps({"private_key": PEM}))),
+    "Gson": json.dumps({"private_key": PEM}).replace("=", "\\u003d"),
+    "PHP": json.dumps({"private_key": PEM.replace("A", "/")}).replace("/", "\\/"),
+    "a dict": str({"private_key": PEM}),
+    "without an end": json.dumps({"private_key": PEM.partition("-----END")[0]}),
+}
+
+
+@pytest.mark.parametrize("form", KEY_FORMS)
+@pytest.mark.parametrize("around", ["{}", "TOKEN={}", "API_TOKEN={} rm -rf /", "KEY: {}", "password='{}' run", "-p{}"])
+def test_a_private_key_goes_whole_wherever_it_stands(form, around):
+    text = around.format(KEY_FORMS[form])
+    written = json.dumps(redacted({"command": text, "said": KEY_FORMS[form]}, fields=DEFAULT_FIELDS))
+    assert not [line for line in BODY if line[:20] in written or line[-20:] in written]
+
+
+def test_a_value_in_quotes_goes_whole():
+    text = """{"password": "correct horse", 'secret': 'battery staple', \\"token\\": \\"a b\\", "user": "ada"}"""
+    left = """{"password": "[redacted]", 'secret': '[redacted]', \\"token\\": \\"[redacted]\\", "user": "ada"}"""
+    assert redacted(text) == left
+
+
+def test_the_mark_of_a_secret_is_no_place_for_another():
+    assert redacted({"password": ["redacted", "private-key"], "text": f"redacted {PEM}"}) == {
+        "password": REDACTED,
+        "text": f"{REDACTED} [redacted: private-key]\n",
+    }
+
+
+pieces = st.sampled_from(
+    (
+        *(secret for _, secret in SECRETS),
+        *KEY_FORMS.values(),
+        *("[redacted]", "[redacted: jwt]", "[redacted: private-key]", "redacted", "private-key", "hunter2x"),
+        *("TOKEN=", "password: ", '"private_key":"', '"secret": "', "--token ", "curl -u ada:", "https://u:", "@h/"),
+        *("Authorization: Bearer ", "mysql -p", "Cookie: a=", '"', "'", "\\", " ", "\n", "=", ":", "-", "&", "x"),
+    )
+)
+
+
+@given(texts=st.lists(st.lists(pieces, max_size=6).map("".join), max_size=3), field=pieces)
+def test_redacting_twice_changes_nothing(texts, field):
+    once = redacted({"texts": texts, "password": field}, fields=DEFAULT_FIELDS)
+    assert redacted(once, fields=DEFAULT_FIELDS) == once
+    for text in texts:
+        assert without_secrets(without_secrets(text)) == without_secrets(text)

@@ -18,6 +18,8 @@ from agent_hooks_guards import AuditTrail
 KEY = "AKIA" + "QWERTYUIOP" + "234567"
 TOKEN = "ghp_" + "a1b2c3d4e5" * 4
 LONG = "x" * 80
+BODY = ["MIIE" + "a1B2c3D4e5" * 6, "b2C3d4E5f6" * 6 + "==", "Zq7="]
+PEM = "\n".join((f"-----BEGIN {'PRIVATE KEY'}-----", *BODY, f"-----END {'PRIVATE KEY'}-----"))
 
 
 def told(tmp_path, tool, args):
@@ -123,3 +125,12 @@ def test_a_check_repeats_no_secret_in_what_the_guards_say(tmp_path):
     shown = [line for line in done.stdout.splitlines() if not line.startswith("  command = ")]  # what was typed
     assert KEY not in "\n".join(shown)
     assert "`rm -rf / [redacted: aws-access-key]`" in "\n".join(shown)
+
+
+@pytest.mark.parametrize("command", [f"API_TOKEN={PEM} rm -rf /", f"API_TOKEN='{PEM}' rm -rf /", f"deploy {PEM} > x"])
+def test_a_check_repeats_nothing_of_a_private_key(tmp_path, command):
+    folder = project(tmp_path / "p", "")
+    done = run("check", "before_tool_use", "--tool", "Bash", "--arg", f"command={command}", "--cwd", folder)
+    assert "secret-command" in done.stdout
+    assert "runs " in done.stdout
+    assert not [line for line in BODY if line in done.stdout]

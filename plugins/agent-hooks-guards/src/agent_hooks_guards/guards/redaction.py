@@ -13,7 +13,7 @@ from agent_hooks import RegistrationError
 from agent_hooks.model.values import Value
 from agent_hooks.system.quick_json import dumps
 
-from .secret_scan import as_setting, find, without_secrets
+from .secret_scan import MAX_PASSES, as_setting, find
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,11 @@ _NAME = (
 # A shell word of quoted and plain parts, unless it starts with a variable, a substitution or a placeholder.
 _WORD = r"""(?P<secret>(?!"?(?:\$[\w({]|`|<|\{\{|%\w*%))(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"|;&<>()`\\])+)"""
 _SCHEME = r"(?:bearer|basic|token|digest|apikey|key)"
-_VALUE = rf"""(?P<secret>(?!\$[\w({{]|`|<|\{{\{{|{_SCHEME}\s)[^\s'"|;&,`]+)"""
+_VALUE = (
+    rf"""(?P<secret>(?!\$[\w({{]|`|<|\{{\{{|{_SCHEME}\s)"""
+    # All that is in quotes, else a word.
+    r"""(?:(?<=")(?:[^"\\\n]|\\[^"\n])+(?=\\?")|(?<=')(?:[^'\\\n]|\\[^'\n])+(?=\\?')|[^\s'"|;&,`]+))"""
+)
 # Cookies, but not the name of a file with them.
 _PAIRS = r"""'[^'=]+=[^']*'|"[^"=$]+=(?!\$)[^"]*"|[^\s'"=$|;&]+=(?!\$)[^\s'"|;&]+"""
 # From the name of a program to an option of it, within one command.
@@ -71,6 +75,7 @@ _PATTERNS = (
 _MARKS = frozenset("=:-|<_")
 
 REDACTED = "[redacted]"
+_MARKER = r"\[redacted(?:: [a-z0-9-]{1,40})?\]"
 DEFAULT_FIELDS = tuple(
     "authorization cookie cookies credential credentials key keys passphrase passwd password passwords pwd secret "
     "secrets token tokens".split()
@@ -118,12 +123,13 @@ class Redaction:
 
     def text(self, text: str, secrets: Iterable[str]) -> str:
         """Return ``text`` without ``secrets`` and those known by their form or position, cut to length."""
-        for secret in secrets:  # before cutting, which could leave half of one
-            text = text.replace(secret, REDACTED)
-        text = without_secrets(text)
-        size = len(text)
-        text = without_plain_secrets(text[: self._max_searched], REDACTED)
-        return text if size <= self._max_length else f"{text[: self._max_length]}... ({size} characters)"
+        secrets = tuple(secrets)
+        for _ in range(MAX_PASSES):  # what stands beside a secret may be seen as one afterwards only
+            text, before = _without(text, secrets, self._max_searched), text
+            if text == before:
+                break
+        # Cut afterwards, which could leave half of one.
+        return text if len(text) <= self._max_length else f"{text[: self._max_length]}... ({len(text)} characters)"
 
     def value(self, value: Any, secrets: tuple[str, ...], depth: int = 0) -> Any:
         """Return ``value`` in JSON types, without redacted fields and secrets."""
@@ -186,20 +192,45 @@ def _spellings(secret: str) -> tuple[str, ...]:
 
 
 def plain_secrets(text: str) -> Iterator[str]:
-    """Yield the secrets in ``text``, as written, unquoted, and without a name before ``=`` or ``:``."""
+    """Yield the secrets in ``text`` that only their place tells, as written, unquoted, and without a name before ``=``
+    or ``:``.
+    """
+    known = _known(text)
     for start, end in _spans(text):
-        secret = text[start:end].strip("'\"\\")
-        yield from (secret, secret.replace("\\", ""), secret.rpartition("=")[2], secret.rpartition(":")[2])
+        # Part of a private key would hide the rest of it from whoever looks for the whole.
+        if not any(start < stop and at < end for at, stop, _ in known):
+            secret = text[start:end].strip("'\"\\")
+            yield from (secret, secret.replace("\\", ""), secret.rpartition("=")[2], secret.rpartition(":")[2])
 
 
-def without_plain_secrets(text: str, replacement: str) -> str:
-    """Return ``text`` with ``replacement`` for each secret."""
-    made, at = "", 0
-    for start, end in _spans(text):
-        if start >= at:
-            made += text[at:start] + replacement
-        at = max(at, end)
-    return made + text[at:]
+def _without(text: str, secrets: tuple[str, ...], searched: int) -> str:
+    """Return ``text`` with one mark for each of ``secrets``, of the known forms and of the places, all found in the
+    text as it is: where they overlap, what the first of them leaves would not be found by the others.
+    """
+    found = _known(text)
+    for secret in secrets:
+        at = text.find(secret)
+        while at != -1:
+            found.append((at, at + len(secret), REDACTED))
+            at = text.find(secret, at + len(secret))
+    found += ((start, end, REDACTED) for start, end in _spans(text[:searched]))
+    groups: list[tuple[int, int, str]] = []
+    for start, end, mark in sorted(found):
+        if groups and start < groups[-1][1]:
+            first, last, named = groups.pop()
+            start, end, mark = first, max(end, last), mark if named == REDACTED else named
+        groups.append((start, end, mark))
+    parts, at = [""], 0
+    for start, end, mark in groups:
+        parts += (text[at:start], mark)
+        at = end
+    return "".join((*parts, text[at:]))
+
+
+def _known(text: str) -> list[tuple[int, int, str]]:
+    """Return where ``text`` holds secrets of known forms, or marks in place of secrets, and the mark for each."""
+    found = [(each.start, each.end, f"[redacted: {each.kind}]") for each in find(text)]
+    return found + [(*match.span(), match[0]) for match in re.finditer(_MARKER, text)] if "[redacted" in text else found
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

@@ -32,6 +32,8 @@ _MIN_CHARACTERS = 5  # different ones, in a secret that an issuer made
 _MAX_LEAD = 24  # characters of a token before its mark, or of a scheme before "://"
 _MAX_SETTING = 256  # characters of a value that only its key marks as a secret
 _MAX_SHORT = 100  # characters of a secret in which the short placeholders count
+# A text that is made of secrets without anything between them takes no longer.
+MAX_PASSES = 8
 _TEMPLATE_MARKS = frozenset("${}[]()*")
 
 
@@ -52,7 +54,7 @@ class _Form:
     def __init__(self, kind: str, marks: tuple[str, ...], pattern: str, lead: str = "") -> None:
         self.kind = kind
         self.marks = marks
-        self._texts = (pattern, rf"(?:(?<!\w)|(?<=\\[nrt]))(?:{lead})\Z" if lead else "")
+        self._texts = (pattern, rf"(?:(?<!\w)|(?<=\\[nrt])|(?=-))(?:{lead})\Z" if lead else "")
 
     @cached_property
     def _patterns(self) -> tuple[Pattern[str], Pattern[str] | None]:
@@ -160,12 +162,19 @@ def _without_overlaps(found: list[Found]) -> list[Found]:
 
 def redacted(text: str, found: list[Found]) -> str:
     """Return ``text`` with ``[redacted: kind]`` in place of the ``found`` secrets."""
-    parts: list[str] = []
-    at = 0
-    for each in found:
-        parts += (text[at : each.start], f"[redacted: {each.kind}]")
-        at = each.end
-    return "".join((*parts, text[at:]))
+    for _ in range(MAX_PASSES):
+        parts: list[str] = []
+        at = 0
+        for each in found:
+            parts += (text[at : each.start], f"[redacted: {each.kind}]")
+            at = each.end
+        beside = "".join(text[each.start - 1 : each.start] + text[each.end : each.end + 1] for each in found)
+        text = "".join((*parts, text[at:]))
+        # What ran into a secret may be found once that is gone.
+        found = find(text) if any(char.isalnum() or char in "_-" for char in beside) else []
+        if not found:
+            break
+    return text
 
 
 def without_secrets(text: str) -> str:

@@ -187,7 +187,7 @@ def explanation(ctx: HookContext, files: Sequence[FileGuards]) -> list[str] | No
     call = ctx.tool_call
     if call is None or not (commands := commands_of(call)):
         return None
-    from agent_hooks_guards.guards.secret_scan import without_secrets
+    from agent_hooks_guards.guards.secret_scan import find, without_secrets
 
     from .explaining import explain
 
@@ -196,7 +196,12 @@ def explanation(ctx: HookContext, files: Sequence[FileGuards]) -> list[str] | No
     lines = explain(analyses[0][0], _broken_rules(guards, analyses, ctx.created_at))
     further = (*_effect_objections(guards, analyses), *_argument_objections(ctx, call, guards))
     lines += (f"{each.decision} [{each.rule}] {each.reason} {each.instead}".rstrip() for each in further)
-    return [*map(without_secrets, lines)]
+    # A shell splits a private key without quotes into words, and each is a command or an operand of its own.
+    words = {word for text, _ in commands for each in find(text) for word in text[each.start : each.end].split()}
+    return [
+        " ".join("[redacted]" if word in words else word for word in line.split(" "))
+        for line in map(without_secrets, lines)
+    ]
 
 
 def _attribute(
