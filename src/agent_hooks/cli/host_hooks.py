@@ -229,7 +229,7 @@ def is_forced(ctx: HookContext) -> bool:
     return found
 
 
-def hold_projects(ctx: HookContext, manager: HookRegistry, plan: Mapping[str, Any] | None, loader: Any) -> None:
+def hold_projects(ctx: HookContext, manager: Any, plan: Mapping[str, Any] | None, loader: Any) -> None:
     """Remember the trusted projects that the session of ``ctx`` has seen, and deny what it does once one is not as it
     was trusted: it may have changed that itself, by a command that nobody can judge by its words.
     """

@@ -77,13 +77,19 @@ def agent_above() -> str:
 def _look(pid: int) -> _Process | None:
     """Return the parent of a process, its start, whether it leads the session of a terminal, and its words."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            facts = file.read().rpartition(b") ")[2].split()
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            words = os.fsdecode(file.read(4096)).split("\0")
+        facts = _read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
+        words = os.fsdecode(_read(f"/proc/{pid}/cmdline")).split("\0")
     except OSError:
         return None if os.path.isdir("/proc/self") else _listed(pid)
     return int(facts[1]), facts[19].decode(), int(facts[3]) == pid and facts[4] != b"0", words
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # `open` takes three times as long
+    try:
+        return os.read(descriptor, 4096)
+    finally:
+        os.close(descriptor)
 
 
 def _listed(pid: int) -> _Process | None:

@@ -34,8 +34,8 @@ def changes_between(before: Iterable[ManifestFile], after: Iterable[ManifestFile
         if was.mode != now.mode:
             yield f"{path} has the permissions {now.mode:04o}, which were {was.mode:04o}."
         if was.owner != now.owner:
-            owner, before = (f"user {each}" if each else "you" for each in (now.owner, was.owner))
-            yield f"{path}, or the folder of the project, belongs to {owner}, not to {before}."
+            new, old = (f"user {each}" if each else "you" for each in (now.owner, was.owner))
+            yield f"{path}, or the folder of the project, belongs to {new}, not to {old}."
         if was.real != now.real:
             yield f"{path} leads to {visible(now.real) or 'itself'}, not to {visible(was.real) or 'itself'}."
 
