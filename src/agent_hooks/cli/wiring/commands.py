@@ -20,7 +20,7 @@ from .editors import TrustedHashes
 from .entries import Listeners, checked_events, events_of, heeds_on_failure, is_gate, wanted
 from .hosts import WIRINGS
 from .records import Records
-from .report import editor_of, statuses, version_here
+from .report import editor_of, remedy, statuses, version_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,9 +213,8 @@ def status(*, as_json: bool) -> int:
         run.line("No coding agent was found here.")
     if not is_fine:
         wrong = [each for each in found if each["problems"]]
-        for option in ("", " --project"):
-            if names := [each["host"] for each in wrong if each["is_project"] == bool(option)]:
-                run.line(f"To mend it: agent-hooks install{option} {' '.join(names)}")
+        for command in map(remedy, wrong):
+            run.line(f"To mend it: {command}")
         if not wrong:
             run.line("To wire them: agent-hooks install --all")
     return int(not is_fine)

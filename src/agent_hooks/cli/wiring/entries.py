@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 
+from agent_hooks.cli.isolated import ending_of
 from agent_hooks.errors import SettingsError
 from agent_hooks.formats.claude.fields import OR_REFUSE
 from agent_hooks.model.events import find_event
@@ -48,18 +49,26 @@ class Listeners:
     here, and of all trusted projects, because the user's wiring is for these as well.
 
     ``broken``: the plugins and files of which nobody knows which events they need, once ``events`` was asked.
+    ``can_load``: whether it is known that no plugin ends or holds up the process that loads it.
     """
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, *, can_load: bool = False) -> None:
         self._directory = directory
+        self._ending: str | None = "" if can_load else None
         self.broken: frozenset[str] = frozenset()
         self._found: dict[bool, frozenset[str]] = {}
 
     def events(self, *, claude_settings: bool) -> frozenset[str]:
-        """Return the names of the events; ``claude_settings``: hooks in Claude Code's own files count."""
+        """Return the names of the events; ``claude_settings``: hooks in Claude Code's own files count. Raises
+        ``SettingsError`` where a plugin ends or holds up the process that loads it.
+        """
         if claude_settings not in self._found:
             from agent_hooks.sources.loader import HookConfigLoader
 
+            if self._ending is None:
+                self._ending = ending_of(lambda: HookConfigLoader(self._directory).load())
+            if self._ending:
+                raise SettingsError(f"The process that loads the hooks {self._ending}.")
             loader = HookConfigLoader(self._directory, claude_settings=claude_settings)
             manager = loader.load()
             self.broken |= {info.name for info in manager.plugins() if info.status == "broken"} | loader.stand_ins
