@@ -199,8 +199,8 @@ def _event_before(payload: bytes) -> bytes:
 
 
 def as_written(refusal: str) -> str:
-    """Return the text of a hook's refusal without what hosts are told before it."""
-    return re.sub(r"^Blocked by policy(?: \([^)\n]*\))?: ", "", refusal)
+    """Return refusals in the words that hooks wrote, without what hosts are told before them."""
+    return re.sub(r"Blocked by policy(?: \([^)\n]*\))?: ", "", refusal)
 
 
 class Done:

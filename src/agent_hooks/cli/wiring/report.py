@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def editor_of(wiring: Wiring, path: str, events: Iterable[str], *, or_refuse: bool = False) -> HooksFile | PluginFile:
     """Return the editor of a host's file."""
     if wiring.shape != "plugin":
-        return HooksFile(wiring, path, entries_of(wiring, events, or_refuse=or_refuse))
+        return HooksFile(wiring, path, entries_of(wiring, path, events, or_refuse=or_refuse))
     from agent_hooks.wire.opencode import plugin_text
 
     return PluginFile(path, plugin_text(command(wiring), {event: seconds_of(wiring, event) for event in events}))
