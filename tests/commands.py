@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -198,6 +199,11 @@ def _event_before(payload: bytes) -> bytes:
     return json.dumps({"hook_event_name": "BeforeThat", "session_id": "before that", "cwd": folder}).encode()
 
 
+def as_written(refusal: str) -> str:
+    """Return refusals in the words that hooks wrote, without what hosts are told before them."""
+    return re.sub(r"Blocked by policy(?: \([^)\n]*\))?: ", "", refusal)
+
+
 class Done:
     """A command that has ended; ``json`` is its stdout, which must be one JSON value or empty."""
 
@@ -227,13 +233,13 @@ class Done:
 
     @property
     def reason(self) -> str:
-        """Why it denies, in the words that the model reads."""
-        return str(self.specific.get("permissionDecisionReason", "")) + self.stderr
+        """Why it denies, in the words that the hook wrote."""
+        return as_written(str(self.specific.get("permissionDecisionReason", ""))) + as_written(self.stderr)
 
     @property
     def why(self) -> str:
         """What stderr begins with: why it denies, without where that is written."""
-        return self.stderr.partition("\n")[0]
+        return as_written(self.stderr.partition("\n")[0])
 
     def __repr__(self) -> str:
         return f"exit {self.exit_code}\nstdout: {self.stdout}\nstderr: {self.stderr}"

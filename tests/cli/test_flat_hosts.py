@@ -7,7 +7,7 @@ import json
 import pytest
 
 from agent_hooks.cli.quick import event_of, folders_of, shape_of
-from commands import Command
+from commands import Command, as_written
 
 DENY = """
     @hookimpl(match="shell")
@@ -58,7 +58,7 @@ def test_the_ends_of_a_run_of_cursor_are_several_events():
 def test_copilot_is_answered_flat_also_where_it_runs_claudes_hooks(command, payload, agent):
     command.install(DENY)
     done = command.answer(agent, payload("copilot", "PreToolUse"))
-    assert json.loads(done.stdout) == {"permissionDecision": "deny", "permissionDecisionReason": "not here"}
+    assert json.loads(as_written(done.stdout)) == {"permissionDecision": "deny", "permissionDecisionReason": "not here"}
     assert done.exit_code == 2
     refused = command.answer(agent, payload("copilot", "UserPromptSubmit"))
     assert (json.loads(refused.stdout)["decision"], refused.exit_code) == ("block", 0)
@@ -71,7 +71,7 @@ def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command
         options = ["--event", event] if option else []
         text = json.dumps(payload("cursor", f"documented/{file}", **changed))
         done = command("run", "--agent", "claude-code", *options, stdin=text)
-        return done.stdout, done.stderr.partition("\n")[0], done.exit_code
+        return done.stdout, done.why, done.exit_code
 
     command.install(DENY + STOPPED)
     assert ask("preToolUse", "PreToolUse") == ("", "not here", 2)
@@ -93,7 +93,7 @@ def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command
 def test_a_gate_is_answered_in_the_hosts_words(command, payload, agent, file, event, expected):
     command.install(DENY)
     done = command("run", "--agent", agent, "--event", event, stdin=json.dumps(payload(agent, file)))
-    assert expected.items() <= json.loads(done.stdout).items()
+    assert expected.items() <= json.loads(as_written(done.stdout)).items()
 
 
 @pytest.mark.once
@@ -144,7 +144,7 @@ def test_a_prompt_that_is_the_reason_of_a_forced_round_is_marked_once(command, p
         json.loads(command.answer(agent, payload(agent, prompt, session_id=session, prompt=text)).stdout)["reason"]
         for session, text in (("s", "hello"), ("another", told), ("s", told), ("s", told))
     ]
-    assert answers == ["forced: False", "forced: False", "forced: True", "forced: False"]
+    assert [*map(as_written, answers)] == ["forced: False", "forced: False", "forced: True", "forced: False"]
 
 
 FAILING = """
@@ -191,4 +191,4 @@ def test_a_hook_that_fails_does_not_keep_a_task_open_and_one_that_denies_does(co
     assert "so this goes on although a hook refused it" in done.json["systemMessage"]
     command.configure(FAILING.replace("exit 1", "echo the tests are red >&2; exit 2"))
     done = command.answer(agent, payload(agent, f"documented/{event}"))
-    assert (done.exit_code, done.stderr) == (2, "the tests are red")
+    assert (done.exit_code, as_written(done.stderr)) == (2, "the tests are red")

@@ -15,6 +15,17 @@ DEADLY = {
 COMMANDS = (["plugins"], ["plugins", "--json"], ["check", "Stop"], ["demo"], ["--help"], ["rules"])
 
 
+@pytest.mark.parametrize("typed", ["install --dry-run claude-code", "status", "doctor"])
+def test_a_plugin_that_hangs_at_its_import_holds_up_no_command_that_only_looks(command, typed):
+    """It ends itself with the signal of the limit, since nobody wants to wait for that."""
+    command.install("import signal; signal.raise_signal(signal.SIGALRM)", "stuck")
+    (command.home / ".claude").mkdir()
+    (command.home / ".claude" / "settings.json").write_text("{}")
+    done = command(*typed.split())
+    assert done.exit_code == 1
+    assert "was not ready in 15 s while the import of the plugin 'stuck' of stuck was" in " ".join(done.said.split())
+
+
 @pytest.mark.parametrize("way", DEADLY)
 @pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
 def test_a_plugin_that_ends_the_process_is_named(command, typed, way):

@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from commands import as_written
 from projects import HOOKCONF, Project, denying, settings, toml
 
 pytestmark = pytest.mark.once
@@ -37,11 +38,9 @@ def test_without_an_opinion_nothing_is_said(command, payload, agent):
 def test_a_deny_is_said_in_all_three_ways(command, payload, agent):
     command.install(DENY)
     done = command.answer(agent, payload(agent, "PreToolUse"))
-    assert done.specific == {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": "not here",
-    }
+    said = "Blocked by policy (house.before_tool_use): not here"
+    facts = {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": said}
+    assert (done.specific, done.stderr.partition("\n")[0]) == (facts, said)
     assert (done.why, done.exit_code) == ("not here", 2)
 
 
@@ -490,7 +489,7 @@ def test_the_model_of_codex_reads_no_note_for_people(command, payload, project):
     project.write({"hookconf.py": HOOKCONF})
     done = command.answer("codex", payload("codex", "PreToolUse", cwd=str(project.root)))
     assert done.denies
-    assert done.stderr == "not here"
+    assert as_written(done.stderr) == "not here"
     assert "not active" in done.json["systemMessage"]
     assert "agent_hooks: deny by " in done.json["systemMessage"]
 
@@ -553,7 +552,7 @@ def at(payload, project, agent="claude-code", event="PreToolUse", **changes):
 
 def reason(done):
     """What the model is told, without what people are told."""
-    return done.specific["permissionDecisionReason"]
+    return as_written(done.specific["permissionDecisionReason"])
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -569,7 +568,7 @@ def test_a_trusted_projects_gates_deny_and_people_are_told_where_that_is_written
         return
     assert done.denies
     assert done.json["systemMessage"] == f"agent_hooks: deny by {place.format(root=project.root)}."
-    assert reason(done) == done.stderr.partition("\n")[0] == "not here"
+    assert reason(done) == done.why == "not here"
 
 
 @pytest.mark.parametrize(
@@ -752,7 +751,7 @@ def test_a_folder_that_is_gone_is_no_way_out(command, payload, project):
         timeout=60,
         check=False,
     )
-    assert (process.returncode, process.stderr.splitlines()[0]) == (2, b"not here")
+    assert (process.returncode, as_written(process.stderr.decode().splitlines()[0])) == (2, "not here")
 
 
 # -- command lines -----------------------------------------------------------------------------------------------------
@@ -841,8 +840,8 @@ def test_reasons_keep_lines_tabs_and_the_letters_of_every_language(command, payl
             return HookOutcome.deny({reason!r})
     """)
     done = command.answer("codex", payload("codex", "PreToolUse"))
-    assert done.specific["permissionDecisionReason"] == reason
-    assert done.stderr.startswith(reason)
+    assert as_written(done.specific["permissionDecisionReason"]) == reason
+    assert as_written(done.stderr).startswith(reason)
 
 
 def test_new_arguments_are_handed_over_with_their_control_characters(command, payload):

@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from commands import as_written
+
 DENY = """
     @hookimpl(match="shell")
     def before_tool_use(tool_call):
@@ -110,7 +112,7 @@ def test_copilots_permission_request_is_asked_about_under_either_of_its_names(co
     """)
     sent = json.dumps(payload("copilot", "PermissionRequest"))
     done = command("run", "--agent", "copilot", "--event", "PermissionRequest", stdin=sent)
-    assert (done.json["behavior"], done.json["message"]) == ("deny", "not here")
+    assert (done.json["behavior"], as_written(done.json["message"])) == ("deny", "not here")
 
 
 @pytest.mark.once

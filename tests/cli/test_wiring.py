@@ -13,6 +13,7 @@ import pytest
 
 from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.wire import HOSTS
+from commands import as_written
 from pages import tables
 
 ROOT = Path(__file__).parent.parent.parent
@@ -151,7 +152,7 @@ def test_a_documented_line_does_what_its_event_can(command, payload, agent, even
         "Stop": "the tests are red",
     }
     if event in expected:
-        assert (done.returncode, done.stderr.partition("\n")[0]) == (2, expected[event])
+        assert (done.returncode, as_written(done.stderr.partition("\n")[0])) == (2, expected[event])
     elif event == "PostToolUse":
         assert "[redacted]" in done.stdout
     else:

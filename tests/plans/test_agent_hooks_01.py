@@ -45,6 +45,8 @@ ASKED: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         {"decision": "transform", "transform": {"path": "$target", "value": {"number": 0}}},
     ),
     "output": ("output", {}, {"decision": "deny", "reason": "agent_hooks:deny"}),
+    # An extra member does not say which event it is.
+    "named": ("output", {"hook_event_name": "SessionEnd"}, {"decision": "deny", "reason": "agent_hooks:deny"}),
 }
 
 

@@ -64,7 +64,7 @@ def test_a_permission_request_is_denied_in_json_alone():
     """Exit 2 is not honoured there."""
     answer = answer_to("PermissionRequest.default.json", HookOutcome.deny("no"))
     assert answer.exit_code == 0
-    assert specific(answer)["decision"] == {"behavior": "deny", "message": "no"}
+    assert specific(answer)["decision"] == {"behavior": "deny", "message": "Blocked by policy: no"}
 
 
 def test_a_prompt_that_cannot_be_changed_is_refused_with_its_replacement():

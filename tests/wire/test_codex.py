@@ -102,7 +102,7 @@ def test_a_new_result_takes_the_place_of_the_old_whole_and_uncut():
 def test_a_compaction_is_refused_by_halting_because_exit_2_does_not_stop_it():
     answer = answer_to("documented/PreCompact.json", HookOutcome.deny("not now"))
     assert answer.exit_code == 0
-    assert json.loads(answer.stdout) == {"continue": False, "stopReason": "not now"}
+    assert json.loads(answer.stdout) == {"continue": False, "stopReason": "Blocked by policy: not now"}
 
 
 def test_model_requests_are_host_events_because_nothing_said_there_is_heeded():
@@ -117,19 +117,19 @@ def test_on_exit_2_stderr_says_what_the_model_needs_and_nothing_that_is_for_peop
     """The model reads all of it."""
     ctx = CODEX.read(RECORDED[BASH])
     answer = CODEX.write(HookOutcome.deny("no", context="read RULES.md"), ctx, notes=("a plugin is off",))
-    assert answer.stderr == "no\n\nread RULES.md"
+    assert answer.stderr == "Blocked by policy: no\n\nread RULES.md"
     assert json.loads(answer.stdout)["systemMessage"] == "a plugin is off"
 
 
 def test_a_refusal_tells_the_model_how_to_go_on():
     asked = answer_to(BASH, HookOutcome.ask("really?"))
     assert asked.stderr == (
-        "This needs an approval that Codex cannot ask for here. really? "
+        "Blocked by policy: This needs an approval that Codex cannot ask for here. really? "
         "Go on without it, or say in your answer what a person has to approve."
     )
     waits = answer_to(BASH, HookOutcome.suspend("Ada looks at it."))
     assert waits.stderr == (
-        "This waits for somebody's decision and was not done. Ada looks at it. "
+        "Blocked by policy: This waits for somebody's decision and was not done. Ada looks at it. "
         "Go on with something else, or say in your answer what it waits for."
     )
     rewritten = answer_to(BASH, HookOutcome.update(tool_args={"command": "echo safe"}))

@@ -140,14 +140,32 @@ def test_a_block_says_so_in_three_ways(host):
     """The JSON, stderr and exit code agree: each alone is ignored by some version of some host."""
     answer = host.write(HookOutcome.deny("no"), host.read(tool()))
     specific = json.loads(answer.stdout)["hookSpecificOutput"]
-    assert (specific["permissionDecision"], specific["permissionDecisionReason"]) == ("deny", "no")
-    assert (answer.stderr, answer.exit_code) == ("no", 2)
+    assert (specific["permissionDecision"], specific["permissionDecisionReason"]) == ("deny", "Blocked by policy: no")
+    assert (answer.stderr, answer.exit_code) == ("Blocked by policy: no", 2)
+
+
+RULES = {
+    "house.before_tool_use": "house.before_tool_use",
+    "/srv/shop/hookconf.py.before_tool_use": "hookconf.py.before_tool_use",
+    ".claude/settings.json:6": "settings.json",
+}
+
+
+@hosts
+@pytest.mark.parametrize("hook", RULES)
+def test_a_decision_names_its_rule_and_a_failure_has_no_such_beginning(host, hook):
+    """Hosts say "hook error" before both, and a model that cannot tell them apart tries again."""
+    ctx, outcome = host.read(tool()), HookOutcome.deny("no").replace(hook=hook)
+    assert host.write(outcome, ctx).stderr == f"Blocked by policy ({RULES[hook]}): no"
+    assert host.write(outcome.replace(reason="no [no-push]"), ctx).stderr == "Blocked by policy (no-push): no [no-push]"
+    assert host.write(outcome.replace(failed=True), ctx).stderr == "no"
+    assert host.failure(ctx.host_event, "it broke").stderr == "it broke"
 
 
 @hosts
 def test_a_deny_without_a_reason_gets_one_that_names_the_hook(host):
     answer = host.write(HookOutcome.deny().replace(hook="guards.no_force"), host.read(tool()))
-    assert answer.stderr == "guards.no_force gave no reason."
+    assert answer.stderr == "Blocked by policy (guards.no_force): guards.no_force gave no reason."
 
 
 @hosts

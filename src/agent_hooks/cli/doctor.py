@@ -26,6 +26,7 @@ from .listings import settings_of
 from .resident import STATUS, ask_for
 from .terminal import apart, line_printer, print_json, prints_elsewhere, shown_path
 from .wiring.host_reports import are_fine, print_reports, reports
+from .wiring.report import remedy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,9 +122,8 @@ def show_doctor(
 def _of_wiring(wired: Iterable[Mapping[str, Any]]) -> Iterator[ConfigFinding]:
     """Yield a finding for each problem of a host's file."""
     for each in wired:
-        remedy = f"Type: agent-hooks install{' --project' * each['is_project']} {each['host']}"
         for problem in each["problems"]:
-            yield _finding("wiring", problem, remedy, path=each["path"])
+            yield _finding("wiring", problem, f"Type: {remedy(each)}", path=each["path"])
 
 
 def _resident() -> str:

@@ -18,6 +18,8 @@ _DONE = "done"
 _NEVER = float("inf")
 # A plugin's code that runs for longer than this is named, at most the same time later.
 _PATIENCE_SECONDS = 5.0
+# What loads the hooks gets this long where it only has to be known whether they can be loaded.
+_LOADING_SECONDS = 15.0
 
 
 def isolate() -> None:
@@ -56,9 +58,10 @@ def isolate() -> None:
     os._exit(2)
 
 
-def ending_of(work: Callable[[], object]) -> str:
+def ending_of(work: Callable[[], object], seconds: float = _LOADING_SECONDS) -> str:
     """Do some work in a child process, without its output, and return how that ended before the work was done, with the
-    plugin that ended it; an empty string if it did not. Without ``fork`` (Windows) nothing is done.
+    plugin that ended it; an empty string if it did not. After ``seconds`` it is ended. Without ``fork`` (Windows)
+    nothing is done.
     """
     if not hasattr(os, "fork"):
         return ""
@@ -68,6 +71,8 @@ def ending_of(work: Callable[[], object]) -> str:
     child = os.fork()
     if child == 0:
         try:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, seconds)
             nowhere = os.open(os.devnull, os.O_RDWR)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
@@ -77,12 +82,13 @@ def ending_of(work: Callable[[], object]) -> str:
             marks.mark(_DONE, _NEVER)
             os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    return "" if marks.name() == _DONE else _ending(code, marks)
+    is_late = -code == signal.SIGALRM
+    return "" if marks.name() == _DONE else _ending(code, marks, f"was not ready in {seconds:g} s" if is_late else "")
 
 
-def _ending(code: int, marks: Marks) -> str:
+def _ending(code: int, marks: Marks, late: str = "") -> str:
     activity = marks.name()
-    ending = f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+    ending = late or f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
     verb = "were" if activity.startswith("the hooks") else "was"
     return ending + (f" while {activity} {verb} running; repair or uninstall it" if activity else "")
 

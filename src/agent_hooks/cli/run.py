@@ -201,7 +201,8 @@ def decide(
     try:
         payload = read()
         named_host, (host, foreign) = host, recognised(host, payload, os.environ)
-        named = next((name for key in EVENT_KEYS if isinstance(name := payload.get(key), str)), None)
+        keys = EVENT_KEYS[-1:] if host.reads_whole_contexts else EVENT_KEYS  # an extra member names no event there
+        named = next((name for key in keys if isinstance(name := payload.get(key), str)), None)
         if foreign:
             return host.failure(named or event, f"agent-hooks: {foreign}"), b""
         renamed = host.in_claude_files if named_host.name == "claude-code" else {}

@@ -16,7 +16,7 @@ from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.values import freeze
 
 from .answer import Answer, as_text, encode, joined, tidy, trimmed, without_controls
-from .host import Host
+from .host import Host, by_policy
 from .tables import is_stop, row, tool_call
 
 TYPE_CHECKING = False
@@ -87,7 +87,10 @@ class AgentHooks01(Host):
         if outcome.blocks or decision is Decision.RETRY:
             is_open = decision in WAITING and not brought
             lost = "an approval would let it pass unchanged" if decision in WAITING and brought else ""
-            told = joined(reason, *(self.instead(outcome._fields[each], lost) for each in brought if lost))
+            told = joined(
+                reason if is_open else by_policy(outcome, reason),
+                *(self.instead(outcome._fields[each], lost) for each in brought if lost),
+            )
             return _verdict("deny", said, str(decision), told, **({"approval": {}} if is_open else {}))
         if not brought:
             return _verdict("allow", said)

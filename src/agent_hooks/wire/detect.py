@@ -34,7 +34,7 @@ _GUESTS = {"claude-code": ("copilot", "vscode", "cursor"), "copilot": ("vscode",
 
 def sure_sender(payload: Mapping[str, Any]) -> str:
     """Return the name of the host that certainly sent ``payload``, an empty string if several could have."""
-    if "interception_point" in payload and "hook_event_name" not in payload:
+    if "interception_point" in payload and ("spec" in payload or "hook_event_name" not in payload):
         return "agent-hooks-0.1"
     if "cursor_version" in payload or {"conversation_id", "generation_id"} <= payload.keys():
         return "cursor"

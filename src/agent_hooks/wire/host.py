@@ -33,6 +33,7 @@ UNLESS_ASKED = f"Where nobody can be asked: {ASK[0].lower()}{ASK[1:]}"
 WAIT = "Go on with something else, or say in your answer what it waits for."
 # In these modes the host never asks anybody, so a question left to it would go unasked.
 _ASKS_NOBODY = frozenset({"bypassPermissions", "dontAsk"})
+_REFUSING = frozenset({Decision.DENY, Decision.STOP, Decision.SUSPEND, Decision.ASK})
 
 
 class Host(Reader):
@@ -114,6 +115,7 @@ class Host(Reader):
         is_another_round = outcome.failed and is_stop(name)
         if refusal and row.refuse and not is_another_round:
             result = ctx.result if ctx.event == "after_tool_use" and "result" in row.takes else None
+            refusal = refusal if row.refuse == "go_on" else by_policy(outcome, refusal)
             return self._refused(name, row, refusal, stops=stops, context=context, said=said, result=result)
 
         reply = Reply(name, row)
@@ -297,6 +299,24 @@ def _permit(reply: Reply, outcome: HookOutcome, *, may_ask: bool) -> None:
     if reply.verdict == "ask":  # where nobody can be asked, the model is told
         new = "" if args is None else f"The new arguments: {as_text(args)}"
         reply.reason = _sentences(NEEDS_APPROVAL, reply.reason, UNLESS_ASKED, new)
+
+
+def by_policy(outcome: HookOutcome, text: str) -> str:
+    """Return ``text`` as the refusal that a rule decided: hosts say "hook error" before it, and a model that takes it
+    for a failure tries again. Failures, and changes that the model has to make itself, stay as they are.
+    """
+    if outcome.failed or outcome.decision not in _REFUSING:
+        return text
+    end = outcome.reason.rpartition(" [")[2].partition("]")  # the guards end with the rule
+    rule = end[0] if end[1:] == ("]", "") and end[0].replace("-", "").isalnum() else _without_place(outcome.hook or "")
+    return f"Blocked by policy ({rule}): {text}" if rule else f"Blocked by policy: {text}"
+
+
+def _without_place(hook: str) -> str:
+    """Return the name of a hook without folder and line: where a policy is written is for people."""
+    name = hook.replace("\\", "/").rpartition("/")[2]
+    head, _, line = name.rpartition(":")
+    return head if head and line.isdigit() else name
 
 
 def _reason(outcome: HookOutcome) -> str:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_hooks.cli.doctor import _of_wiring
+from agent_hooks.cli.wiring import commands
 from agent_hooks.cli.wiring.editors import trusted_hashes
 
 VECTORS = json.loads((Path(__file__).parent / "codex_trust.json").read_text("utf-8"))
@@ -49,6 +51,10 @@ def test_without_being_told_to_nothing_is_trusted_and_the_person_is_told(home, c
     code, facts = home.status()
     assert code == 1
     assert "does not trust these hooks" in facts["codex", str(home.file("codex"))]["problems"][0]
+    commands.status(as_json=False)
+    assert "To mend it: agent-hooks install codex --trust\n" in home.capsys.readouterr().out
+    (finding,) = _of_wiring([facts["codex", str(home.file("codex"))]])
+    assert finding.remedy == "Type: agent-hooks install codex --trust"
 
 
 @pytest.mark.parametrize("text", [CONFIG, CONFIG.replace("\n", "\r\n"), CONFIG.rstrip(), ""])

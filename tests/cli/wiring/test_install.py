@@ -15,6 +15,7 @@ from agent_hooks.cli.wiring.entries import events_of, launcher
 from agent_hooks.cli.wiring.hosts import WIRINGS
 from agent_hooks.cli.wiring.records import Records
 from agent_hooks.errors import SettingsError
+from agent_hooks.formats.claude.fields import plain_line
 from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
@@ -441,7 +442,8 @@ def test_each_entry_has_our_limit_below_its_own_and_is_closed_where_the_host_ref
     assert handlers.keys() == events_of(wiring).keys()
     for event, handler in handlers.items():
         command = handler["command"].removesuffix(" || exit 2")
-        python, isolated, no_site, script, *words = command.split()
+        assert ("; exec " in command) == (command == handler["command"] and host != "cursor")
+        python, isolated, no_site, script, *words = plain_line(command).split()
         assert [python, isolated, no_site, script] == launcher()
         assert words[:5] == ["run", "--agent", wiring.agent or host, "--event", event]
         seconds = int(words[6])
@@ -534,4 +536,6 @@ def test_people_are_shown_what_is_wired_and_how_to_mend_it(home):
     assert commands.status(as_json=False) == 1
     said = home.capsys.readouterr().out
     assert "  missing: PreToolUse\n  no longer needed: Setup\n" in said
-    assert "To mend it: agent-hooks install claude-code\nTo mend it: agent-hooks install --project codex\n" in said
+    assert (
+        "To mend it: agent-hooks install claude-code\nTo mend it: agent-hooks install --project codex --trust\n" in said
+    )

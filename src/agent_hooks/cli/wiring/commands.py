@@ -17,10 +17,10 @@ from agent_hooks.trust.project_files import project_root
 from . import files
 from .cautions import cautions, codex_config, codex_hashes, untrusted
 from .editors import TrustedHashes
-from .entries import Listeners, checked_events, events_of, heeds_on_failure, is_gate, wanted
+from .entries import Listeners, checked_events, events_of, heeds_on_failure, is_gate, stays_open, wanted
 from .hosts import WIRINGS
 from .records import Records
-from .report import editor_of, statuses, version_here
+from .report import editor_of, remedy, statuses, version_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _tell(run: _Run, wiring: Wiring, path: str, events: tuple[str, ...], change:
     """Say what was done, and what has to be known."""
     verb = "already wired" if not change.is_needed else "to be wired" if run.dry else "wired"
     run.line(f"  {verb}: {', '.join(events)}", "green")
-    gates = [event for event in events if is_gate(wiring, event, in_all=True)]
+    gates = [event for event in events if is_gate(wiring, event, in_all=True) and not stays_open(wiring, event)]
     if gates and (wiring.closing is not None or os.name != "nt"):
         run.line(f"  closed where the command cannot start: {', '.join(gates)}")
     if run.dry:
@@ -213,9 +213,8 @@ def status(*, as_json: bool) -> int:
         run.line("No coding agent was found here.")
     if not is_fine:
         wrong = [each for each in found if each["problems"]]
-        for option in ("", " --project"):
-            if names := [each["host"] for each in wrong if each["is_project"] == bool(option)]:
-                run.line(f"To mend it: agent-hooks install{option} {' '.join(names)}")
+        for command in map(remedy, wrong):
+            run.line(f"To mend it: {command}")
         if not wrong:
             run.line("To wire them: agent-hooks install --all")
     return int(not is_fine)

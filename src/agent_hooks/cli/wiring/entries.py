@@ -7,9 +7,12 @@ import re
 import subprocess
 import sys
 
+from agent_hooks.cli.isolated import ending_of
 from agent_hooks.errors import SettingsError
-from agent_hooks.formats.claude.fields import OR_REFUSE
+from agent_hooks.formats.claude.fields import FALLBACK, OR_REFUSE
+from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import find_event
+from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.system.quick_json import loads
 from agent_hooks.trust.gate.locations import read_text
 from agent_hooks.wire import get_host
@@ -48,18 +51,26 @@ class Listeners:
     here, and of all trusted projects, because the user's wiring is for these as well.
 
     ``broken``: the plugins and files of which nobody knows which events they need, once ``events`` was asked.
+    ``can_load``: whether it is known that no plugin ends or holds up the process that loads it.
     """
 
-    def __init__(self, directory: str) -> None:
+    def __init__(self, directory: str, *, can_load: bool = False) -> None:
         self._directory = directory
+        self._ending: str | None = "" if can_load else None
         self.broken: frozenset[str] = frozenset()
         self._found: dict[bool, frozenset[str]] = {}
 
     def events(self, *, claude_settings: bool) -> frozenset[str]:
-        """Return the names of the events; ``claude_settings``: hooks in Claude Code's own files count."""
+        """Return the names of the events; ``claude_settings``: hooks in Claude Code's own files count. Raises
+        ``SettingsError`` where a plugin ends or holds up the process that loads it.
+        """
         if claude_settings not in self._found:
             from agent_hooks.sources.loader import HookConfigLoader
 
+            if self._ending is None:
+                self._ending = ending_of(lambda: HookConfigLoader(self._directory).load())
+            if self._ending:
+                raise SettingsError(f"The process that loads the hooks {self._ending}.")
             loader = HookConfigLoader(self._directory, claude_settings=claude_settings)
             manager = loader.load()
             self.broken |= {info.name for info in manager.plugins() if info.status == "broken"} | loader.stand_ins
@@ -142,22 +153,54 @@ def checked_events(wiring: Wiring, names: Iterable[str]) -> tuple[str, ...]:
 # -- entries -----------------------------------------------------------------------------------------------------------
 
 
-def entries_of(wiring: Wiring, events: Iterable[str], *, or_refuse: bool = False) -> dict[str, Any]:
-    """Return the entry of each event. ``or_refuse``: a gate's exit code refuses too, for a host without its field."""
-    return {event: _entry(wiring, event, or_refuse=or_refuse) for event in events}
+def entries_of(wiring: Wiring, path: str, events: Iterable[str], *, or_refuse: bool = False) -> dict[str, Any]:
+    """Return the entry of each event in the file ``path``. ``or_refuse``: a gate's exit code refuses too, for a host
+    without its field.
+    """
+    return {event: _entry(wiring, path, event, or_refuse=or_refuse) for event in events}
 
 
-def _entry(wiring: Wiring, event: str, *, or_refuse: bool) -> dict[str, Any]:
+def _entry(wiring: Wiring, path: str, event: str, *, or_refuse: bool) -> dict[str, Any]:
     handler = dict(wiring.fields)
     seconds = seconds_of(wiring, event)
     is_closed = is_gate(wiring, event)
     by_exit = is_closed and (or_refuse or wiring.closing is None) and os.name != "nt"
     words = [*map(_quoted, command(wiring)), "--event", event, "--timeout", str(seconds - AHEAD)]
-    handler["command"] = " ".join(words) + OR_REFUSE * by_exit
+    handler["command"] = _fallback(wiring, path, event) + "exec " * (
+        wiring.in_shell and not by_exit and os.name != "nt"
+    )
+    handler["command"] += " ".join(words) + OR_REFUSE * by_exit
     handler["timeout"] = seconds * wiring.timeout
     if is_closed and wiring.closing is not None and not or_refuse:  # an old Claude Code removes the field
         handler[wiring.closing[0]] = wiring.closing[1]
     return {"hooks": [handler]} if wiring.shape == "groups" else handler
+
+
+def _fallback(wiring: Wiring, path: str, event: str) -> str:
+    """Return the beginning of a line that answers by itself where our environment is gone: a gate refuses, a prompt
+    goes on, because the person who has to mend that could type nothing more.
+    """
+    if not wiring.in_shell or os.name == "nt":
+        return ""
+    python, *_, script = launcher()
+    host = next(each for each in hosts_of(wiring) if event in each.rows)
+    option = "" if path == wiring.path() else " --project"
+    text = (
+        f"agent-hooks: {python} or {script} is gone, so no hook can be asked. {path} runs it. Remedy: install "
+        f"agent-hooks-core again and type: agent-hooks install{option} {wiring.name}; or take it out of that file."
+    )
+    if is_gate(wiring, event) and not stays_open(wiring, event):
+        answer = host.failure(event, text)
+    else:
+        ctx = HookContext(host.rows[event].event, host=host.name, host_event=event)
+        answer = host.write(HookOutcome.proceed(), ctx, notes=[text])
+    tests = FALLBACK.replace("{python}", _quoted(python)).replace("{script}", _quoted(script))
+    return f"{tests}{_quoted(answer.stdout)} {_quoted(answer.stderr)} {answer.exit_code}; "
+
+
+def stays_open(wiring: Wiring, event: str) -> bool:
+    """Whether the line of this event lets it go on where our environment is gone: a prompt."""
+    return wiring.in_shell and os.name != "nt" and events_of(wiring)[event] == "user_input"
 
 
 def is_gate(wiring: Wiring, event: str, *, in_all: bool = False) -> bool:

@@ -8,7 +8,7 @@ import re
 import shlex
 from shutil import which
 
-from agent_hooks.formats.claude.fields import OR_REFUSE
+from agent_hooks.formats.claude.fields import OR_REFUSE, plain_line
 from agent_hooks.sources.files import ClaudeSource
 from agent_hooks.system.paths import is_below
 from agent_hooks.trust.project_files import is_marked
@@ -19,7 +19,7 @@ from .cautions import SETTINGS, objects_in, settings_in, silenced
 from .client_events import client_events
 from .edit import HOOKS, ours_in
 from .editors import COMMAND_KEYS, HooksFile, runs_ours
-from .entries import entries_of, heeds_on_failure, is_gate
+from .entries import entries_of, heeds_on_failure, is_gate, stays_open
 from .firing import MISSING, TIMEOUT, Gate
 from .hosts import AHEAD, WIRINGS
 from .report import editor_of, version_here
@@ -103,12 +103,13 @@ def fire_gates(facts: Facts, directory: str, root: str, *, fire: bool) -> None:
         answer = host.failure(event, "no answer")
         if event not in host.rows or (answer.exit_code != 2 and not answer.stdout):
             continue  # it is no gate, or an event of another host that reads this file
-        if is_projects and not _is_installed(wiring, event, handler):
+        if is_projects and not _is_installed(wiring, path, event, handler):
             facts["problems"].append(f"{event}: a project may have written this line, so it was not run.")
             continue
         theirs, ours = _seconds(wiring, event, handler)
         closes = _closes(wiring, handler, facts["version"])
         gate = Gate(host, event, handler, directory, closes=closes, is_late=ours >= theirs)
+        gate.stays_open = stays_open(wiring, event) and plain_line(handler["command"]) != handler["command"]
         _run(wiring, facts, gate, fire=fire)
 
 
@@ -171,7 +172,7 @@ def _problems(wiring: Wiring, event: str, handler: Facts, version: str, *, is_la
     """Yield the mistakes in an entry, as far as its text shows them."""
     line = handler["command"]
     try:
-        words = [*shlex.split(line.removesuffix(OR_REFUSE)), *handler.get("args", ())]
+        words = [*shlex.split(plain_line(line)), *handler.get("args", ())]
     except ValueError:
         words = []
     paths = [word for word in words[: words.index("run") if "run" in words else 0] if os.path.isabs(word)]
@@ -186,11 +187,11 @@ def _problems(wiring: Wiring, event: str, handler: Facts, version: str, *, is_la
         yield f"{wiring.title} goes on where the command cannot start{ignored}."
 
 
-def _is_installed(wiring: Wiring, event: str, handler: Facts) -> bool:
+def _is_installed(wiring: Wiring, path: str, event: str, handler: Facts) -> bool:
     """Whether the command line is one that ``install`` writes."""
     if wiring.shape == "plugin":
         return False
-    made = (entries_of(wiring, [event], or_refuse=old)[event] for old in (False, True))
+    made = (entries_of(wiring, path, [event], or_refuse=old)[event] for old in (False, True))
     return handler["command"] in {each.get(HOOKS, [each])[0]["command"] for each in made} and "args" not in handler
 
 

@@ -66,7 +66,7 @@ _RUN = re.compile(r"(?<=[\0 ]run)(?=[\0 ])")
 _OF_SESSIONS = {f"{host}_PROJECT_DIR" for host in ("CLAUDE", "COPILOT", "CURSOR", "GEMINI", "QWEN")}
 _PREFIX = "agent-hooks-doctor-"
 _FOLDER = re.compile(rf"[^\s'\"]*/{_PREFIX}[^/]*/")
-_PROGRAM = re.compile(r"""\s*(?:'[^']*'|"[^"]*"|\S)+""")
+_PROGRAM = re.compile(r"""(?<=\A\[ -x )(?:'[^']*'|\S)+|\A(?!\[ -x )\s*(?:'[^']*'|"[^"]*"|\S)+""")
 
 
 class Gate:
@@ -86,6 +86,7 @@ class Gate:
         self._directory = directory
         self._closes = closes
         self._is_late = is_late
+        self.stays_open = False  # where our environment is gone
 
     def try_harmless(self, *, runs: int = 1) -> dict[str, Any]:
         """Return the verdict on a harmless event, here and now, with the median time of several runs."""
@@ -103,7 +104,7 @@ class Gate:
                 yield self._try_fault(fault, os.path.join(folder, fault.replace(" ", "-")), environment)
             there_is_none = os.path.join(folder, "missing").replace("\\", "/")
             ended, _ = self._run(_without_program(self.handler, there_is_none), folder, environment)
-            yield self._facts(MISSING, ended, BLOCKED)
+            yield self._facts(MISSING, ended, RUNS if self.stays_open else BLOCKED)
 
     def _try_fault(self, fault: str, root: str, environment: dict[str, str]) -> dict[str, Any]:
         mark, (at_import, in_hook) = os.path.join(root, "reached"), FAULTS[fault]

@@ -11,7 +11,7 @@ from .examination import examine, fire_gates
 from .firing import HANG
 from .hosts import WIRINGS
 from .records import Records
-from .report import no_facts, statuses
+from .report import no_facts, remedy, statuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def reports(directory: str, hosts: Sequence[str], *, fire: bool, can_load: bool)
     ``hosts``, or ``fire``, all others. ``can_load``: whether hooks can be loaded in this process.
     """
     root, records = project_root(directory), Records()
-    listeners = Listeners(directory) if can_load else None
+    listeners = Listeners(directory, can_load=True) if can_load else None
     found: list[dict[str, Any]] = []
     for names in [[name] for name in hosts] or [[*WIRINGS]]:
         wired = [each for each in statuses(root, records, listeners, names) if each["wired"] or each["problems"]]
@@ -34,18 +34,12 @@ def reports(directory: str, hosts: Sequence[str], *, fire: bool, can_load: bool)
         try:
             if each["wired"]:
                 examine(each, root)
-            each["remedy"] = _remedy(each)
+            each["remedy"] = remedy(each)
             if each["wired"]:
                 fire_gates(each, directory, root, fire=fire)
         except (AgentHooksError, OSError) as error:
             each["problems"].append(f"This could not be examined: {error}")
     return found
-
-
-def _remedy(each: dict[str, Any]) -> str:
-    """Return the command that repairs the wiring, an empty string if nothing is wrong with it."""
-    trust = " --trust" * any("does not trust" in problem for problem in each["problems"])
-    return f"agent-hooks install{' --project' * each['is_project']} {each['host']}{trust}" * bool(each["problems"])
 
 
 def are_fine(found: Sequence[dict[str, Any]]) -> bool:

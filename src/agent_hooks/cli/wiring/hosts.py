@@ -36,7 +36,8 @@ class Wiring(Value):
     program of the host's own kind). ``head``: what a new file of it begins with. ``comments``: whether it may have
     comments. ``fields``: more keys of each handler. ``timeout``: the factor of its ``timeout``, which counts seconds or
     milliseconds. ``limits``: the most seconds of single events. ``closing``: what closes a gate whose command cannot
-    start: a field with its value, or nothing, where only the exit code does it. ``person``: what a person has to do.
+    start: a field with its value, or nothing, where only the exit code does it. ``in_shell``: whether it is known that
+    it gives the line to a shell. ``person``: what a person has to do.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Wiring(Value):
     timeout: int = 1
     limits: Mapping[str, int] = {}
     closing: tuple[str, Any] | None = None
+    in_shell: bool = True
     person: str = _NEW_SESSION
 
     def path(self, project: str = "") -> str:
@@ -156,6 +158,7 @@ _ROWS = (
         head={"version": 1},
         limits={"sessionEnd": 10},
         closing=("failClosed", True),
+        in_shell=False,
     ),
     Wiring(
         name="opencode",

@@ -14,7 +14,7 @@ from .hosts import WIRINGS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from .entries import Listeners
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def editor_of(wiring: Wiring, path: str, events: Iterable[str], *, or_refuse: bool = False) -> HooksFile | PluginFile:
     """Return the editor of a host's file."""
     if wiring.shape != "plugin":
-        return HooksFile(wiring, path, entries_of(wiring, events, or_refuse=or_refuse))
+        return HooksFile(wiring, path, entries_of(wiring, path, events, or_refuse=or_refuse))
     from agent_hooks.wire.opencode import plugin_text
 
     return PluginFile(path, plugin_text(command(wiring), {event: seconds_of(wiring, event) for event in events}))
@@ -69,6 +69,12 @@ def no_facts(wiring: Wiring, path: str = "", **facts: Any) -> dict[str, Any]:
     return {**names, **empty, **facts}
 
 
+def remedy(facts: Mapping[str, Any]) -> str:
+    """Return the command that repairs the wiring, an empty string if nothing is wrong with it."""
+    trust = " --trust" * any("does not trust" in problem for problem in facts["problems"])
+    return f"agent-hooks install{' --project' * facts['is_project']} {facts['host']}{trust}" * bool(facts["problems"])
+
+
 def _status(
     wiring: Wiring, path: str, root: str, records: Records, listeners: Listeners | None
 ) -> dict[str, Any] | None:
@@ -88,7 +94,7 @@ def _status(
     if not problems and not any(each.is_right(data or b"") for each in right):
         problems.append("Its command lines are not those that `install` writes now.")
     if wiring.name == "codex" and wired and untrusted(path):
-        problems.append("Codex does not trust these hooks, so it runs none of them: see `install codex --trust`.")
+        problems.append("Codex does not trust these hooks, so it runs none of them.")
     facts = {"missing": missing, "unneeded": unneeded, "problems": problems}
     told = list(cautions(wiring, path, root)) if wired else []
     return no_facts(wiring, path, wired=list(wired), cautions=told, **facts)

@@ -102,6 +102,10 @@ _MAX_OURS = 4096  # characters
 _QUOTED = r"""(?:'[^']*'|"[^"$`\\]*")+"""
 # The end of our command lines for gates of hosts that continue if the command cannot start.
 OR_REFUSE = " || exit 2"
+# What a line of ours begins with that says so where its interpreter or script is gone: no other program is started
+# before that, and all words are quoted. The shells of all hosts read it, fish too.
+FALLBACK = """[ -x {python} ] && [ -f {script} ] || exec sh -c 'printf %s "$1"; printf %s "$2" >&2; exit $3' sh """
+_FALLBACK_WORD = r"(?:'[^']*'|\"'\"|[\w@%+=:,./-])+"
 _OUR_NAMES = frozenset({"agent-hooks", "agent-hooks-core", "agent_hooks", "agent_hooks_core", "agent_hooks_core.py"})
 
 
@@ -112,7 +116,7 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
 
     if not is_text(handler.get("command")) or not is_texts(handler.get("args", [])):
         return False
-    command = handler["command"].removesuffix(OR_REFUSE)
+    command = plain_line(handler["command"])
     try:
         if "args" in handler:
             words = [command, *handler["args"]]
@@ -124,6 +128,18 @@ def is_ours(handler: Mapping[str, Any]) -> bool:
         return False
     names = [word.replace("\\", "/").rpartition("/")[2].removesuffix(".exe") for word in words]
     return any(name in _OUR_NAMES and following == "run" for name, following in pairwise(names))
+
+
+def plain_line(command: str) -> str:
+    """Return a command line without the parts that ``install`` puts around ours."""
+    if command.startswith("[ -x "):
+        import re
+
+        tests, fixed = map(re.escape, FALLBACK.split("exec "))
+        tests = tests.replace(re.escape("{python}"), _FALLBACK_WORD).replace(re.escape("{script}"), _FALLBACK_WORD)
+        words = rf"{_FALLBACK_WORD} {_FALLBACK_WORD} \d; (?:exec )?"
+        command = re.sub(rf"\A{tests}exec\ {fixed}{words}", "", command)
+    return command.removesuffix(OR_REFUSE)
 
 
 def _without_quoted_paths(command: str) -> str:
