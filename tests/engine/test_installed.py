@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import site
+import subprocess
 import sys
 import textwrap
+import venv
+from pathlib import Path
 
 import importlib_metadata
 import pytest
 
+import agent_hooks
 from agent_hooks import HookManager, HookRegistration, PluginInfo, RegistrationError
 from agent_hooks.errors import UnknownHookError
 from agent_hooks.model.events import HookEvent
@@ -382,3 +388,67 @@ def test_a_plugin_that_was_installed_or_removed_since_is_seen(install, tmp_path)
     assert set(mine(HookManager(), "alpha", "beta")) == {"alpha", "beta"}
     shutil.rmtree(info)
     assert set(mine(HookManager(), "alpha", "beta")) == {"alpha"}
+
+
+# -- metadata in the working directory, which may be that of a foreign repository --------------------------------------
+
+ASK = "import agent_hooks; print([each.status for each in agent_hooks.HookManager().plugins() if 'house' in each.name])"
+
+
+def bring(folder, ending="dist-info", name="METADATA"):
+    """Put a plugin with its metadata into ``folder``."""
+    metadata = folder / f"house-1.0.{ending}"
+    metadata.mkdir(parents=True)
+    (metadata / name).write_text("Metadata-Version: 2.1\nName: house\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text("[agent_hooks]\nhouse = house_of_tests\n")
+    (folder / "house_of_tests.py").write_text(
+        "from agent_hooks import hookimpl\nopen('ran', 'w').close()\n@hookimpl\ndef before_tool_use(): ...\n"
+    )
+
+
+def asked(repo, *arguments, python=sys.executable, **variables):
+    """The status of the plugin in a program in ``repo``, whether its code ran, and what the program logs."""
+    environment = {**os.environ, **variables}
+    done = subprocess.run([python, *arguments], cwd=repo, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.strip(), (repo / "ran").exists(), done.stderr
+
+
+@pytest.mark.parametrize(("ending", "name"), [("dist-info", "METADATA"), ("egg-info", "PKG-INFO")])
+@pytest.mark.parametrize(
+    ("arguments", "path", "below"),
+    [
+        (["-c", ASK], "", ""),
+        (["-m", "ask"], "", ""),
+        (["ask.py"], "", ""),
+        (["-c", ASK], "src", "src"),
+        (["-c", ASK], "{repo}/src", "src"),
+        (["-c", f"import sys; sys.path.insert(0, '../other'); {ASK}"], "", "../other"),
+    ],
+)
+def test_metadata_in_the_working_directory_or_at_a_relative_entry_install_nothing(
+    tmp_path, arguments, path, below, ending, name
+):
+    repo = tmp_path / "repo"
+    repo.mkdir()
+    (repo / "ask.py").write_text(ASK)
+    bring(repo / below, ending, name)
+    said, ran, logged = asked(repo, *arguments, PYTHONPATH=path.format(repo=repo))
+    assert (said, ran) == ("['ignored']", False)
+    assert f"the metadata in {(repo / below).resolve()} do not count as installed" in logged
+
+
+@pytest.mark.parametrize("how", ["in the environment", "an editable one", "outside"])
+def test_what_is_installed_in_an_environment_of_the_project_is(tmp_path, how):
+    repo, other = tmp_path / "repo", tmp_path / "other"
+    repo.mkdir()
+    venv.create(repo / ".venv", symlinks=os.name != "nt")
+    python = next(path for path in repo.glob(".venv/*/python*") if path.stem == "python")
+    (sites,) = (path for path in repo.glob(".venv/**/site-packages") if "lib64" not in path.parts)
+    ours = [Path(agent_hooks.__file__).parent.parent, *site.getsitepackages()]
+    (sites / "ours.pth").write_text("\n".join(map(str, ours)))
+    folder = {"in the environment": sites, "an editable one": repo / "src", "outside": other}[how]
+    bring(folder)
+    if how == "an editable one":
+        (sites / "house.pth").write_text(f"{folder}\n")
+    said, ran, logged = asked(repo, "-c", ASK, python=python, PYTHONPATH=str(other))
+    assert (said, ran, logged) == ("['active']", True, "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import AgentState, Decision, HookOutcome, Message, StopReason, StopSignal
+from agent_hooks import AgentState, Decision, HookContext, HookOutcome, Message, StopReason, StopSignal, ToolCall
 from agent_hooks.errors import InvalidOutcomeError, ReadOnlyError
 from agent_hooks.model.outcome import BLOCKING, PASSING, read_answer
 
@@ -197,3 +197,32 @@ def test_an_outcome_is_neither_true_nor_false(outcome):
         bool(outcome)
     with pytest.raises(TypeError, match="neither true nor false"):
         assert not outcome
+
+
+@pytest.mark.parametrize(
+    ("made", "arguments", "named"),
+    [
+        *(
+            (getattr(HookOutcome, name), (5,), "HookOutcome.reason must be of the type str, not int")
+            for name in ("allow", "deny", "stop", "ask", "suspend", "force_continue", "retry")
+        ),
+        (HookOutcome.signal, ("no",), "HookOutcome.signal must be of the type StopSignal, not str"),
+        (HookOutcome.with_state, ("no",), "HookOutcome.state must be of the type AgentState, not str"),
+        (HookOutcome.with_context, (5,), "HookOutcome.context must be of the type str, not int"),
+        (ToolCall, (5,), "ToolCall.name must be of the type str, not int"),
+        (ToolCall, ("ls", 5), "ToolCall.args must be of the type Mapping, not int"),
+        (ToolCall, ("ls", "[1]"), "ToolCall.args must be of the type Mapping, not list"),
+        (ToolCall, ("ls", "{"), "ToolCall.args must be a mapping or the JSON text of an object"),
+        (lambda state: HookContext("before_step", state=state), ("no",), "HookContext.state must be of the type Agent"),
+    ],
+)
+def test_what_is_given_to_a_public_constructor_must_be_of_its_type(made, arguments, named):
+    with pytest.raises(TypeError, match=named.replace("[", r"\[")):
+        made(*arguments)
+
+
+def test_the_text_in_which_an_api_delivers_arguments_is_read():
+    call = ToolCall("run_shell", '{"command": "ls", "env": {"A": 1}}', kind="shell")
+    assert (call.command, call) == ("ls", ToolCall("run_shell", {"command": "ls", "env": {"A": 1}}, kind="shell"))
+    assert call.with_args('{"command": "pwd"}').command == "pwd"
+    assert ToolCall("run_shell", "").args == {}

@@ -19,7 +19,8 @@ TRUST = ToolCall("Bash", {"command": "agent-hooks trust"}, kind="shell")
 @pytest.fixture
 def config(tmp_path, monkeypatch):
     """The user's folder of our configuration; the current directory has no files."""
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
     return own_folders(monkeypatch, tmp_path)
 
 

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from agent_hooks.model.outcome import BLOCKING, Decision, HookOutcome
 from agent_hooks.model.state import Message, StopReason, StopSignal
+from agent_hooks.system.visible import without_controls
 from agent_hooks.wire import HOSTS, Answer
-from agent_hooks.wire.answer import CUT, without_controls
+from agent_hooks.wire.answer import CUT
 from wire import clients
 from wire.clients import GOLDEN, Effect, codex_schema, leaks
 from wire.gemini_clients import gemini, qwen

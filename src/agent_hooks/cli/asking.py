@@ -278,7 +278,8 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
 
 
 def _remedy(outcome: HookOutcome) -> str:
-    from agent_hooks.wire.answer import tidy, without_controls
+    from agent_hooks.system.visible import without_controls
+    from agent_hooks.wire.answer import tidy
 
     return tidy(without_controls(str(outcome.metadata.get("for_people", "")))).strip()
 

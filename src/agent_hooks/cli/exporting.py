@@ -13,7 +13,7 @@ import signal
 
 from agent_hooks.errors import described
 from agent_hooks.system.quick_json import loads
-from agent_hooks.wire.answer import without_controls
+from agent_hooks.system.visible import without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import os
 import sys
 
 from agent_hooks.errors import AgentHooksError, WireError, described
+from agent_hooks.system.visible import without_controls
 from agent_hooks.wire import HOSTS, Answer, get_host
-from agent_hooks.wire.answer import without_controls
 from agent_hooks.wire.detect import AUTO, owner_of, recognised
 from agent_hooks.wire.tables import EVENT_KEYS, is_stop
 from agent_hooks_launcher import refuse

@@ -25,8 +25,8 @@ from agent_hooks.sources.telemetry import recorder
 from agent_hooks.system import folders
 from agent_hooks.system.progress import listen_no_more
 from agent_hooks.system.sockets import BrokenFrameError, pack, size_of, unpack
+from agent_hooks.system.visible import without_controls
 from agent_hooks.wire import get_host
-from agent_hooks.wire.answer import without_controls
 
 from .asking import Event, asks_host, loader_for, written
 from .confinement import take_over

@@ -24,6 +24,7 @@ from agent_hooks.model.outcome import (
 from agent_hooks.model.policy import USER_RANK
 from agent_hooks.model.state import AgentState, Message, StopSignal
 from agent_hooks.model.values import FrozenDict, freeze, joined, new_value
+from agent_hooks.system.visible import visible
 
 from .calling import describe_failure
 from .markers import WEAKLY
@@ -394,10 +395,10 @@ def fold(ctx: HookContext, hook_name: str, outcome: HookOutcome, separator: str)
 
 def named(hook: Hook, decision: Decision, outcome: HookOutcome = PROCEED) -> dict[str, Any]:
     """Return the outcome's fields about the deciding hook; the origin of a failure is that of wrong settings."""
-    fields = {"hook": hook.name, "source": hook.source}
+    fields = {"hook": visible(hook.name), "source": hook.source}
     if decision not in BLOCKING and decision is not Decision.ASK:
         return fields
-    return {**fields, "origin": (outcome.failed and outcome.origin) or hook.origin}
+    return {**fields, "origin": visible((outcome.failed and outcome.origin) or hook.origin)}
 
 
 def same(first: Any, second: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from agent_hooks.errors import HookMisuseError, HookTimeoutError, InvalidOutcomeError
+from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -290,9 +291,9 @@ class MissingCallError(HookMisuseError):
 def describe_failure(hook: Hook, error: BaseException, *, with_advice: bool = False) -> str:
     """Return the sentence that says how a hook failed."""
     if isinstance(error, MissingCallError):
-        return f"Not the hook {hook.name} failed, but its caller: {error}"
+        return f"Not the hook {visible(hook.name)} failed, but its caller: {error}"
     advice = getattr(error, "advice", "") if with_advice else ""
-    return f"The hook {hook.name} failed: {explained(error)}{f': {advice}' if advice else ''}"
+    return f"The hook {visible(hook.name)} failed: {explained(error)}{f': {advice}' if advice else ''}"
 
 
 class InTurns:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from agent_hooks.errors import traceback_of
 from agent_hooks.model.policy import ManagedSettings
+from agent_hooks.system.visible import logger_of
 
 from .background import Background
 from .hooks import Hooks
-from .markers import PROJECT
 from .plan import Chain
 from .watching import NOBODY
 
@@ -116,18 +116,14 @@ class HookRegistry:
         """Log, once for each hook, the parts of its outcomes that were dropped."""
         messages = [finding.message for finding in findings if finding.kind == "contract"]
         if messages and hook.key not in self._reported:
-            from logging import getLogger
-
             self._reported.add(hook.key)
-            getLogger(PROJECT).warning("%s (This is logged once for each hook.)", " ".join(messages))
+            logger_of().warning("%s (This is logged once for each hook.)", " ".join(messages))
 
 
 def _log(what: str, error: BaseException) -> None:
     """Log a failure by the kind of its error, and at DEBUG where it was raised. Its text may hold values."""
-    from logging import DEBUG, getLogger
-
-    logger = getLogger(PROJECT)
+    log = logger_of()
     advice = getattr(error, "advice", "")
-    logger.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
-    if logger.isEnabledFor(DEBUG):
-        logger.debug("%s: %s", what, traceback_of(error))
+    log.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
+    if log.isEnabledFor(10):
+        log.debug("%s: %s", what, traceback_of(error))

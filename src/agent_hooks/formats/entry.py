@@ -6,6 +6,7 @@ import os
 
 from agent_hooks.model.events import find_event
 from agent_hooks.model.values import FrozenDict, Value
+from agent_hooks.system.visible import visible
 
 from .plain_data import decode, encode
 
@@ -81,11 +82,11 @@ class HookEntry(Value):
 
     @property
     def origin(self) -> str:
-        """The location as ``file:line``, relative to the project."""
+        """The location as ``file:line``, relative to the project, for people."""
         path, root = self.path, self.root or self.project_dir
         if root and path.startswith(os.path.join(root, "")):
             path = os.path.relpath(path, root)
-        return f"{path}:{self.line}" if self.line else path
+        return visible(f"{path}:{self.line}" if self.line else path)
 
 
 def encode_entry(entry: HookEntry) -> dict[str, Any] | None:

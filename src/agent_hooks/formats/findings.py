@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.model.values import Value
 from agent_hooks.system.digests import sha256_hex
+from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class ConfigFinding(Value):
 
     def __str__(self) -> str:
         where = f"{self.path}:{self.line}: " if self.line else f"{self.path}: " if self.path else ""
-        return f"{where}{self.message} {self.remedy}".rstrip()
+        return f"{visible(where)}{self.message} {self.remedy}".rstrip()
 
 
 def not_honoured(

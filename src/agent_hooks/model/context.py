@@ -10,7 +10,7 @@ from .events import HookEvent
 from .outcome import SUBJECTS, HookOutcome
 from .state import AgentState, Message, Step, StopSignal
 from .tool_call import ErrorInfo, ToolCall, ToolExecution
-from .values import HELD, FrozenDict, Value, freeze, frozen_fields, plain
+from .values import HELD, FrozenDict, Value, checked, freeze, frozen_fields, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ class HookContext(Value):
         fields["event"] = event  # type: ignore[typeddict-unknown-key]  # given by position
         if "tool_call" in fields and type(fields["tool_call"]) is not ToolCall:
             _check_call(fields)
+        if fields.get("state") is not None:
+            checked(fields["state"], AgentState, "HookContext.state")
         if "created_at" not in fields:
             fields["created_at"] = fields["updated_at"] = time()
         self._fields = frozen_fields(fields)

@@ -6,7 +6,7 @@ from agent_hooks.errors import InvalidOutcomeError
 
 from .events import DECISIONS, SUBJECTS, HookEvent
 from .state import AgentState, Message, StopReason, StopSignal, foremost, hook_keys
-from .values import FrozenDict, Name, Value, freeze, frozen_fields, new_value
+from .values import FrozenDict, Name, Value, checked, freeze, frozen_fields, new_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,27 +166,27 @@ class HookOutcome(Value):
     @classmethod
     def allow(cls, reason: str = "", *, final: bool = False, **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Grant permission to later hooks of the same or a lower source; ``final`` skips those hooks."""
-        return cls(decision=Decision.ALLOW, reason=reason, final=final, **brings)
+        return cls(decision=Decision.ALLOW, reason=_text(reason), final=final, **brings)
 
     @classmethod
     def deny(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """This does not happen, and the model is told ``reason``."""
-        return cls(decision=Decision.DENY, reason=reason, **brings)
+        return cls(decision=Decision.DENY, reason=_text(reason), **brings)
 
     @classmethod
     def stop(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """The run ends, for ``reason``."""
-        return cls(decision=Decision.STOP, reason=reason, **brings)
+        return cls(decision=Decision.STOP, reason=_text(reason), **brings)
 
     @classmethod
     def ask(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Put the question ``reason`` to whoever may answer it, once the chain has settled."""
-        return cls(decision=Decision.ASK, reason=reason, **brings)
+        return cls(decision=Decision.ASK, reason=_text(reason), **brings)
 
     @classmethod
     def suspend(cls, reason: str = "", data: Any = None, **brings: Unpack[SignalledFields]) -> HookOutcome:
         """The operation waits until it is resumed; ``data`` is kept with the suspension."""
-        return cls(decision=Decision.SUSPEND, reason=reason, data=data, **brings)
+        return cls(decision=Decision.SUSPEND, reason=_text(reason), data=data, **brings)
 
     @classmethod
     def skip(cls, **brings: Unpack[ProceedFields]) -> HookOutcome:
@@ -198,17 +198,17 @@ class HookOutcome(Value):
     @classmethod
     def force_continue(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Go on for another round, telling the model ``reason``; capped by ``HookPolicy.max_forced_continuations``."""
-        return cls(decision=Decision.FORCE_CONTINUE, reason=reason, **brings)
+        return cls(decision=Decision.FORCE_CONTINUE, reason=_text(reason), **brings)
 
     @classmethod
     def retry(cls, reason: str = "", **brings: Unpack[SignalledFields]) -> HookOutcome:
         """Do it again, through all the hooks before it."""
-        return cls(decision=Decision.RETRY, reason=reason, **brings)
+        return cls(decision=Decision.RETRY, reason=_text(reason), **brings)
 
     @classmethod
     def signal(cls, signal: StopSignal, **brings: Unpack[BroughtFields]) -> HookOutcome:
         """Go on, and leave a stop signal; signals accumulate and the most authoritative one is reported."""
-        return cls(signal=signal, **brings)
+        return cls(signal=checked(signal, StopSignal, "HookOutcome.signal"), **brings)
 
     @classmethod
     def with_args(cls, args: Mapping[str, Any]) -> HookOutcome:
@@ -218,12 +218,12 @@ class HookOutcome(Value):
     @classmethod
     def with_state(cls, state: AgentState) -> HookOutcome:
         """Go on with this state."""
-        return cls(state=state)
+        return cls(state=checked(state, AgentState, "HookOutcome.state"))
 
     @classmethod
     def with_context(cls, text: str) -> HookOutcome:
         """Go on, and tell the model this."""
-        return cls(context=text)
+        return cls(context=checked(text, str, "HookOutcome.context"))
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -263,6 +263,11 @@ class HookOutcome(Value):
 
 
 PROCEED = HookOutcome()
+
+
+def _text(reason: str) -> str:
+    # Of the factories alone: the engine makes its outcomes by the constructor, which takes what it gets.
+    return reason if type(reason) is str else str(checked(reason, str, "HookOutcome.reason"))
 
 
 def _from_tuple(answer: Sequence[Any]) -> HookOutcome:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from .tools import (
     CLAUDE_NAMES,
     FILE_KINDS,
@@ -16,11 +18,11 @@ from .tools import (
     patch_text,
     paths_in,
 )
-from .values import FrozenDict, Value, freeze, new_value, once, written
+from .values import FrozenDict, Value, checked, freeze, new_value, once, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from typing import Any, ClassVar
 
 
@@ -42,8 +44,21 @@ class ErrorInfo(Value):
         return error if isinstance(error, ErrorInfo) else cls(type=type(error).__name__, message=written(error))
 
 
+def _arguments(given: Any) -> dict[str, Any]:
+    """Return arguments as a dict. Raises ``TypeError`` for what is neither a mapping nor the JSON text of an object."""
+    try:
+        if isinstance(given, str):
+            from agent_hooks.system.quick_json import loads
+
+            given = loads(given)
+        return dict(checked(given, Mapping, "ToolCall.args"))
+    except ValueError as error:
+        raise TypeError(f"ToolCall.args must be a mapping or the JSON text of an object: {error}.") from None
+
+
 class ToolCall(Value):
-    """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down.
+    """A tool the model wants to use: ``name`` as its host calls it, ``args`` read-only all the way down. A text
+    is read as the JSON of an object, which is how some APIs deliver arguments.
 
     ``kind`` is one of ``tools.KINDS``, by default the one that Claude Code's tool of this name has, else ``other``;
     ``aliases`` are further names that a match may use; ``id`` is the host's, empty if it has none.
@@ -60,15 +75,15 @@ class ToolCall(Value):
     def __init__(
         self,
         name: str,
-        args: Mapping[str, Any] | None = None,
+        args: Mapping[str, Any] | str | None = None,
         *,
         id: str = "",  # noqa: A002 - hosts call it so
         kind: str | None = None,
         aliases: Iterable[str] = (),
     ) -> None:
-        fields: dict[str, Any] = {"name": name}
+        fields: dict[str, Any] = {"name": name if type(name) is str else checked(name, str, "ToolCall.name")}
         if args:
-            fields["args"] = freeze(args if isinstance(args, dict) else dict(args))
+            fields["args"] = freeze(args if isinstance(args, dict) else _arguments(args))
         if id:
             fields["id"] = id
         kind = kind or KIND_OF_NAME.get(name, "other")
@@ -83,7 +98,8 @@ class ToolCall(Value):
     def with_args(self, args: Mapping[str, Any]) -> ToolCall:
         """Return the same call with ``args`` instead, whole."""
         fields = self._fields.copy()
-        fields["args"] = args if type(args) is FrozenDict else freeze(args if isinstance(args, dict) else dict(args))
+        args = args if isinstance(args, dict) else _arguments(args)
+        fields["args"] = args if type(args) is FrozenDict else freeze(args)
         new = new_value(ToolCall)
         new._fields = fields
         return new

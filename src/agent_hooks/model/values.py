@@ -390,3 +390,10 @@ class Name(str):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({str.__repr__(self)})"
+
+
+def checked(value: Any, kind: type[Any], field: str) -> Any:
+    """Return ``value``, given for ``field``. Raises ``TypeError`` if it is not of this type."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{field} must be of the type {kind.__name__}, not {type(value).__name__}.")
+    return value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.known_tools import name_problems
@@ -14,6 +13,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.tool_names import exact_names
 from agent_hooks.model.tools import CLAUDE_NAMES, KINDS
+from agent_hooks.system.visible import logger_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,7 +58,7 @@ def check_matches(manager: HookManager, tools: Iterable[Tool]) -> None:
                 f'are not asked about it: declare one, such as kind="{_KIND_HINTS[hint]}".'
             )
     for text in dict.fromkeys(warned):
-        getLogger("agent_hooks").warning("%s", text)
+        logger_of().warning("%s", text)
 
 
 def _may_meet(match: Any, hook: Hook, call: ToolCall) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from functools import partial
-from logging import getLogger
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from agent_hooks.engine.registration import HookRegistration, triggers
@@ -12,6 +11,7 @@ from agent_hooks.errors import AgentHooksError, RegistrationError, RunError, Sto
 from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.loading import load, register_given
 from agent_hooks.system.store import Store
+from agent_hooks.system.visible import logger_of
 
 from .agent import AgentRuntime, checked_limit
 from .build_checks import check_matches, check_priorities
@@ -310,7 +310,7 @@ class AgentBuilder:
         manager.check_pending()
         settings["project_dir"] = manager.project_dir
         for finding in manager.findings:
-            getLogger("agent_hooks").warning("%s", finding)
+            logger_of().warning("%s", finding)
         self._check_store(manager)
         if self._definition is not None:
             self._definition.register(manager)
@@ -353,7 +353,7 @@ class AgentBuilder:
             waiting = (hook.name for hook in gates if "suspend" in HookEvent.parse(hook.event).decisions)
             if found := next(waiting, None):
                 effect = f"A run that {found} suspends could not wait, and would end with a StoreError."
-                getLogger("agent_hooks").warning("agent_hooks: %s %s %s", problem, effect, _REMEDY)
+                logger_of().warning("agent_hooks: %s %s %s", problem, effect, _REMEDY)
 
     def _check_interceptor_is_alone(self) -> None:
         dropped = [hook.name or getattr(hook.action, "__name__", str(hook.action)) for hook in self._registrations]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from fnmatch import fnmatchcase
-from logging import getLogger
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.manager import HookManager
@@ -19,6 +18,7 @@ from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import Value
 from agent_hooks.sources.skills import register_agent
+from agent_hooks.system.visible import logger_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from .python_tools import Tool
 
 _KEYS = frozenset("name description tools disallowedTools model maxTurns hooks".split())
-logger = getLogger("agent_hooks")
+logger = logger_of()
 
 
 class Definition(Value):

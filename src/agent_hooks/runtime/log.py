@@ -1,5 +1,5 @@
 """The logger of agents and sessions."""
 
-from logging import getLogger
+from agent_hooks.system.visible import logger_of
 
-logger = getLogger("agent_hooks.runtime")
+logger = logger_of("agent_hooks.runtime")

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING
 
 from agent_hooks.engine.markers import hookimpl
+from agent_hooks.system.visible import logger_of
 
 if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.events import HookEvent
     from agent_hooks.model.outcome import HookOutcome
 
-logger = logging.getLogger("agent_hooks.trace")
+logger = logger_of("agent_hooks.trace")
 
 
 class Trace:

@@ -11,6 +11,7 @@ from agent_hooks.formats.entry import HookEntry
 from agent_hooks.formats.skill_files import SKILL_FILE, read_skill
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import Value
+from agent_hooks.system.visible import logger_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -271,7 +272,5 @@ def _raise(findings: Iterable[ConfigFinding]) -> None:
 
 
 def _warn(findings: Iterable[ConfigFinding]) -> None:
-    from logging import getLogger
-
     for finding in findings:
-        getLogger("agent_hooks").warning("%s", finding)
+        logger_of().warning("%s", finding)

@@ -1,4 +1,4 @@
-"""The distributions that count as installed in the command ``agent-hooks``, whose import path is not an application's.
+"""The distributions that count as installed, in the command ``agent-hooks`` above all, and elsewhere.
 
 A host starts that command in a project. There, metadata in the working directory or on ``PYTHONPATH`` would make any
 file of the project an installed plugin, which may allow.
@@ -11,6 +11,7 @@ import sys
 
 from .paths import is_below
 from .stamps import note
+from .visible import logger_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def search_path() -> list[str]:
 
 def path_stamps() -> tuple[object, ...]:
     """Return what changes when a distribution is installed or removed: the path, and when its folders changed."""
-    found: list[object] = [_sites]
+    found: list[object] = [_sites, _working_directory()]
     for folder in search_path():
         try:
             status = os.stat(folder or os.curdir)
@@ -100,8 +101,25 @@ def path_stamps() -> tuple[object, ...]:
 
 
 def is_installed(distribution: Any) -> bool:
-    """Whether the metadata of a distribution lie in a site folder."""
-    return _sites is None or os.path.realpath(str(distribution.locate_file(""))) in _sites
+    """Whether the metadata of a distribution lie in a site folder; in a program of others, whose path may have more,
+    whether they lie elsewhere than below the working directory, which may be a project, or a relative entry.
+    """
+    given = str(distribution.locate_file(""))
+    folder, here = os.path.realpath(given), _working_directory()
+    is_foreign = not os.path.isabs(given) or (here != os.path.dirname(here) and is_below(folder, here))
+    if _sites is not None:
+        return folder in _sites
+    if not is_foreign or folder in _site_folders() or _is_named_by_a_site(folder):
+        return True
+    logger_of().warning("agent_hooks: the metadata in %s do not count as installed: it is no site folder.", folder)
+    return False
+
+
+def _working_directory() -> str:
+    try:
+        return os.path.realpath(os.getcwd())
+    except OSError:  # it is gone
+        return ""
 
 
 def lies_in_project(*files: str | None) -> bool:

@@ -14,8 +14,9 @@ from agent_hooks.model.outcome import SUBJECTS, WAITING, Decision
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.values import freeze
+from agent_hooks.system.visible import without_controls
 
-from .answer import Answer, as_text, encode, joined, tidy, trimmed, without_controls
+from .answer import Answer, as_text, encode, joined, tidy, trimmed
 from .host import Host, by_policy
 from .tables import is_stop, row, tool_call
 

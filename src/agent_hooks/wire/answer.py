@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.model.values import Value, plain
 from agent_hooks.system.quick_json import dumps, loads
+from agent_hooks.system.visible import without_controls
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,14 +13,6 @@ if TYPE_CHECKING:
 # Claude Code cuts a string at 10,000 UTF-16 units, which is how JavaScript counts.
 MAX_UNITS = 9_900
 CUT = "\n[... cut by agent-hooks]"
-
-
-# CSI, OSC and the other string sequences, two-character sequences; then the rest of C0 and C1; then bidi and tags.
-_CONTROLS = (
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x9b[0-?]*[ -/]*[@-~]|(?:\x1b[\]PX^_]|[\x9d\x90])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
-    r"|\x1b[ -/]*[0-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
-    r"|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\U000e0000-\U000e007f]"
-)
 
 
 class Answer(Value):
@@ -37,17 +30,6 @@ class Answer(Value):
 def tidy(text: str) -> str:
     """Return ``text`` with lone surrogates replaced: they are no Unicode text, and Codex's JSON reader refuses them."""
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def without_controls(text: str) -> str:
-    """Return ``text`` without terminal escape sequences, control characters other than newline and tab, marks that
-    reorder text, and invisible tag characters: a reason may quote whatever a command or a file contains.
-    """
-    if text.replace("\n", " ").isprintable():
-        return text
-    import re
-
-    return re.sub(_CONTROLS, "", text)
 
 
 def trimmed(text: str) -> str:

@@ -10,8 +10,9 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import SUBJECTS, Decision, HookOutcome
 from agent_hooks.model.tools import texts_in
+from agent_hooks.system.visible import without_controls
 
-from .answer import Answer, as_text, joined, tidy, trimmed, without_controls
+from .answer import Answer, as_text, joined, tidy, trimmed
 from .reading import WHERE, Reader
 from .reply import Reply
 from .tables import SUBAGENT_KEYS, TASK_KEYS, is_stop

@@ -141,3 +141,18 @@ def test_the_first_deny_settles_outcomes_and_asks_are_one_question():
     assert reason(settle(asks)) == "a [x]\n\nb [y]"
     assert reason(settle([*asks, HookOutcome.deny("c [z]"), HookOutcome.deny("d")])) == "c [z]"
     assert settle([None]) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "args"),
+    [
+        ("shell", {"command": "rm -rf / a\u3164b"}),
+        ("shell", {"command": "cat ~/.ssh/a\u3164b"}),
+        ("write", {"file_path": "~/.ssh/a\u3164b"}),
+        ("read", {"file_path": "~/.ssh/a\u3164b"}),
+    ],
+)
+def test_a_reason_shows_what_is_invisible_in_a_path(kind, args):
+    outcome = agent_hooks_guards.before_tool_use(about("Tool", kind=kind, args=args, cwd="/home/dev/app"))
+    assert "a\\u3164b" in outcome.reason
+    assert "\u3164" not in outcome.reason

@@ -6,13 +6,13 @@ Source of its keys: https://code.claude.com/docs/en/sub-agents#supported-frontma
 from __future__ import annotations
 
 import os
-from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks import HookManager, RegistrationError, register_agent
 from agent_hooks.errors import did_you_mean
 from agent_hooks.formats.frontmatter import FrontmatterError, read_frontmatter
 from agent_hooks.runtime.judges import model_id
+from agent_hooks.system.visible import logger_of
 from agent_hooks_guards import Price
 
 if TYPE_CHECKING:
@@ -109,12 +109,12 @@ def _check(fields: dict[str, Any], path: str, lines: dict[Any, int]) -> None:
 def _unknown(key: str, place: str) -> None:
     """Log a key that means nothing here. Raises ``RegistrationError`` if it was surely meant for us."""
     if key in _NOT_HERE:
-        getLogger("agent_hooks").warning("%s: %s is not honoured here.", place, key)
+        logger_of().warning("%s: %s is not honoured here.", place, key)
         return
     hint = did_you_mean(key, (*_FIELDS, "hooks"), cutoff=0.8)
     if hint:
         raise RegistrationError(f"{place}: the key {key[:80]!r} means nothing. {hint}")
-    getLogger("agent_hooks").warning("%s: the key %.80r means nothing here.", place, key)
+    logger_of().warning("%s: the key %.80r means nothing here.", place, key)
 
 
 def _prices(given: Any, place: str) -> dict[str, Price]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from logging import getLogger
 from typing import TYPE_CHECKING
 
 from agent_hooks import (
@@ -19,6 +18,7 @@ from agent_hooks import (
 )
 from agent_hooks.errors import did_you_mean
 from agent_hooks.runtime.definitions import stop_hooks
+from agent_hooks.system.visible import logger_of
 
 from .definition import SubagentDefinition
 from .instructions import Instructions
@@ -90,7 +90,7 @@ class UseSubagents:
         for one in self.definitions.values():
             missing = [name for name in one.tool_filter.names if name not in names]
             for name in missing:
-                getLogger("agent_hooks").warning(
+                logger_of().warning(
                     "The subagent %s lists %r, which is no tool of this agent. %s",
                     one.name,
                     name,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_hooks import HookOutcome
+from agent_hooks.system.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def object_to(key: str, /, *, decision: str = "", rule: str = "", **parts: objec
     table = load_tables(os.path.dirname(__file__))["objections"][key]
     reason, instead = table["reason"], table.get("instead", "")
     for name, part in parts.items():
-        reason, instead = reason.replace(f"{{{name}}}", str(part)), instead.replace(f"{{{name}}}", str(part))
+        text = visible(str(part))
+        reason, instead = reason.replace(f"{{{name}}}", text), instead.replace(f"{{{name}}}", text)
     return Objection(decision or table["decision"], rule or table.get("rule", key), reason, instead)
 
 
@@ -103,4 +105,4 @@ def reason_of(rule: RuleText | Rule, action: object = None) -> str:
     from agent_hooks_guards.places.credentials import host_of
 
     host = host_of(getattr(action, "path", "")) if getattr(action, "kind", "") == "send" else ""
-    return rule.reason.replace("{host}", host if host and UNKNOWN not in host else "another machine")
+    return rule.reason.replace("{host}", visible(host) if host and UNKNOWN not in host else "another machine")

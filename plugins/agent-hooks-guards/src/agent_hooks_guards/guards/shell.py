@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent_hooks import RegistrationError
+from agent_hooks.system.visible import visible
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.rules.indexing import Index, known_names
@@ -126,8 +127,6 @@ def rank(broken: tuple[str, Verdict]) -> tuple[int, int]:
 
 def objection(decision: str, verdict: Verdict) -> Objection:
     """Return the objection to a broken rule: the part of the command, the reason, an alternative."""
-    from agent_hooks.system.visible import visible
-
     from .secret_scan import without_secrets
 
     # Before the fragment is cut, which could leave half of a secret.
