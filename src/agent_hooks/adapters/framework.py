@@ -115,12 +115,13 @@ class FrameworkHooks:
         function: Callable[..., Any] | None = None,
     ) -> ToolCall:
         """Return a call of a tool with its kind: as ``kinds`` has it, as the tables of known tools do, or as its
-        parameters tell it, from a JSON Schema or the signature of a function.
+        parameters tell it, from a JSON Schema or the signature of a function. Where neither is at hand, as for an
+        answer to a question, the tool keeps the kind that it has.
         """
         cover_children()
         told_by = schema if schema is not None else function
         known = self._tools.get(name)
-        if known is None or known[0] is not told_by:  # two agents may have tools of one name
+        if known is None or (told_by is not None and known[0] != told_by):  # two agents may have tools of one name
             tools = self.framework.tools
             kind = kind_of(name, kinds=self.kinds, tools=tools, schema=schema, function=function)
             known = self._tools[name] = (told_by, kind)

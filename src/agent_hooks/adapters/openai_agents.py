@@ -262,13 +262,14 @@ def _with_guarded_tools(get_all_tools: Callable[..., Any]) -> Callable[..., Any]
         at_work = current()
         if at_work is not None:
             run, calls = at_work
-            await settle(run, calls, run_context)
             await _take_over(run, calls, self)
             if isinstance(getattr(self, "model", None), Model):
                 guard_model(self.model)
         tools = await get_all_tools(self, run_context)
         for tool in tools:
             guard(tool)
+        if at_work is not None:
+            await settle(run, calls, run_context, tools)
         return tools
 
     return get_guarded_tools

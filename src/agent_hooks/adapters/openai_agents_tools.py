@@ -110,8 +110,9 @@ def current() -> tuple[GuardedRun, Calls] | None:
     return None if run is None or calls is None else (run, calls)
 
 
-async def settle(run: GuardedRun, calls: Calls, context: Any) -> None:
+async def settle(run: GuardedRun, calls: Calls, context: Any, tools: list[Any]) -> None:
     """Take the answers to the questions of a run that goes on. The SDK never calls a tool that was rejected."""
+    schemas = {tool.name: _schema(tool) for tool in tools}
     items, calls.interruptions = calls.interruptions, []
     for item in items:
         raw = plain(item.raw_item)
@@ -120,7 +121,8 @@ async def settle(run: GuardedRun, calls: Calls, context: Any) -> None:
         if answer:
             calls.approved[call_id] = raw
         elif answer is False and "arguments" in raw:
-            await run.tool(run.owner.call(name, _arguments(raw["arguments"]), call_id), _never, answer=False)
+            call = run.owner.call(name, _arguments(raw["arguments"]), call_id, schema=schemas.get(name))
+            await run.tool(call, _never, answer=False)
 
 
 def _never(_call: ToolCall) -> None:
@@ -140,8 +142,7 @@ class GuardedTool:
 
     def call(self, run: GuardedRun, payload: Any, call_id: str) -> ToolCall:
         """Return a call of the tool."""
-        schema = getattr(self.tool, "params_json_schema", None)
-        call: ToolCall = run.owner.call(self.tool.name, self.read(payload), call_id, schema=schema)
+        call: ToolCall = run.owner.call(self.tool.name, self.read(payload), call_id, schema=_schema(self.tool))
         return call
 
     async def make(self, payload: Any, call_id: str, perform: Callable[[Any], Any], key: Any = None) -> Any:
@@ -332,6 +333,10 @@ def plain(item: Any) -> Mapping[str, Any]:
     """Return an item of the conversation as a mapping."""
     found: Mapping[str, Any] = item if isinstance(item, dict) else item.model_dump()
     return found
+
+
+def _schema(tool: Any) -> Any:
+    return getattr(tool, "params_json_schema", None)
 
 
 def _key(payload: Any, call_id: str) -> Any:
