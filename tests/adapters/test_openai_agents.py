@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -268,19 +269,58 @@ def test_a_tools_own_approval_still_interrupts():
     assert (len(result.interruptions), shell.commands) == (1, [])
 
 
-def test_always_approve_does_not_answer_a_question_of_hooks():
+@pytest.mark.parametrize("own", [True, False])
+def test_always_approve_answers_the_tools_own_question_and_the_next_one_of_hooks_is_put(own: bool):
+    shell = Shell()
+    script = [Call("shell", DELETE, "one"), Call("shell", LIST, "two"), Call("shell", DELETE, "three"), "done"]
+
+    async def run_all() -> Any:
+        root = agent(script, tool, manager=manager)
+        result, asked = await Runner.run(root, "Go.", run_config=QUIET), []
+        while result.interruptions:
+            (item,) = result.interruptions
+            asked.append(item.raw_item.call_id)  # type: ignore[union-attr]
+            state = result.to_state()
+            state.approve(item, always_approve=True)
+            result = await Runner.run(root, state, run_config=QUIET)
+        return asked
+
+    tool, manager = function_tool(shell.tool(), needs_approval=own), managed(on("before_tool_use", asks_rm))
+    assert asyncio.run(run_all()) == ["one", "three"]
+    assert shell.commands == ["rm -rf build", "ls", "rm -rf build"]
+
+
+def test_always_approve_of_an_agent_without_hooks_is_the_sdks():
     shell = Shell()
 
     async def twice() -> Any:
-        root = agent([Call("shell", LIST, "one"), Call("shell", DELETE, "two"), "done"], tool, manager=manager)
-        first = await Runner.run(root, "Go.", run_config=QUIET)
-        state = first.to_state()
-        state.approve(first.interruptions[0], always_approve=True)
+        root = agent([Call("shell", LIST, "one"), Call("shell", LIST, "two"), "done"], tool)
+        state = (await Runner.run(root, "Go.", run_config=QUIET)).to_state()
+        state.approve(state.get_interruptions()[0], always_approve=True)
         return await Runner.run(root, state, run_config=QUIET)
 
-    tool, manager = function_tool(shell.tool(), needs_approval=True), managed(on("before_tool_use", asks_rm))
-    asyncio.run(twice())
-    assert shell.commands == ["ls"]
+    tool = function_tool(shell.tool(), needs_approval=True)
+    assert (asyncio.run(twice()).interruptions, shell.commands) == ([], ["ls", "ls"])
+
+
+def test_a_person_approves_the_arguments_that_will_run():
+    shell, changed = Shell(), {"command": "rm -r build"}
+
+    async def twice() -> Any:
+        root = agent([Call("shell", DELETE, "one"), Call("shell", changed, "two"), "done"], tool, manager=manager)
+        first = await Runner.run(root, "Go.", run_config=QUIET)
+        (asked,) = first.interruptions
+        assert json.loads(asked.arguments or "") == changed
+        assert shell.commands == []
+        told = next(item for item in first.to_input_list() if "output" in item)
+        assert f"call it with {json.dumps(changed)} to put the question" in str(told)
+        state = first.to_state()
+        state.approve(asked)
+        return await Runner.run(root, state, run_config=QUIET)
+
+    rewrite = on("before_tool_use", lambda ctx: HookOutcome.with_args(changed))
+    tool, manager = function_tool(shell.tool()), managed(on("before_tool_use", asks_rm), rewrite)
+    assert (asyncio.run(twice()).final_output, shell.commands) == ("done", ["rm -r build"])
 
 
 # -- agents ------------------------------------------------------------------------------------------------------------

@@ -72,6 +72,19 @@ class PendingCall:
         """Whether a person has to answer first."""
         return not self.is_ready and bool(self._steps.result.token)
 
+    def is_shown(self, call: ToolCall) -> bool:
+        """Whether a person who is asked sees the arguments that will run: the SDK shows those of the model. If not,
+        the model is told to call with the others, about which the question is put then.
+        """
+        use: ToolUse = self._steps.result
+        if use.call.args == call.args:
+            return True
+        written = json.dumps(thaw(dict(use.call.args)))
+        self._steps.result = use.replace(
+            reason=f"{use.reason} Not run yet: call it with {written} to put the question."
+        )
+        return False
+
     async def make(self, perform: Callable[[ToolCall], Awaitable[Any]]) -> ToolUse:
         """Run the tool, if hooks let it, and ask the hooks after the call."""
         if self.is_ready:
@@ -100,6 +113,8 @@ class Calls:
 
 # The session in which a question about a call was put: a run that goes on knows no other.
 ASKED: dict[str, str] = {}
+# The attribute of a context with the tools, by agent and name, whose own approval a person gave for good.
+ALWAYS = "agent_hooks_always"
 CALLS: WeakKeyDictionary[GuardedRun, Calls] = WeakKeyDictionary()
 
 
@@ -168,22 +183,26 @@ class GuardedTool:
         """Return a ``needs_approval`` that asks hooks behind the tool's ``own``."""
 
         async def needs_approval(context: Any, payload: Any, call_id: str) -> bool:
-            if callable(own):
+            at_work = current()
+            name = None if at_work is None else at_work[0].fields["agent_name"]
+            is_given = (name, self.tool.name) in vars(context).get(ALWAYS, ())
+            if callable(own) and not is_given:
                 # The SDK does not ask its function about arguments that validation changes.
                 prepared = prepare(json.dumps(payload), self.tool.name) if prepare is not None else None
                 if prepared is not None and not prepared.unchanged:
                     return True
-            if await _awaited(own(context, payload, call_id)) if callable(own) else own:
+            if not is_given and (await _awaited(own(context, payload, call_id)) if callable(own) else own):
                 return True
-            at_work = current()
             if at_work is None:
                 return False
             run, calls = at_work
-            pending = calls.pending[_key(payload, call_id)] = PendingCall(run, self.call(run, payload, call_id))
+            ours = self.call(run, payload, call_id)
+            pending = calls.pending[_key(payload, call_id)] = PendingCall(run, ours)
             await pending.judge()
-            if pending.waits:
-                ASKED[call_id] = run.fields["session_id"]
-            return pending.waits
+            if not pending.waits or not pending.is_shown(ours):
+                return False
+            ASKED[call_id] = run.fields["session_id"]
+            return True
 
         needs_approval.is_guarded = True  # type: ignore[attr-defined]
         return needs_approval
