@@ -26,6 +26,7 @@ from adapters.hosting import Call, Child  # noqa: E402
 from adapters.langchain_host import LangChainHost, Scripted  # noqa: E402
 from agent_hooks import HookOutcome, RefusedError, RegistrationError, RunStoppedError  # noqa: E402
 from agent_hooks.adapters import protect  # noqa: E402
+from agent_hooks.adapters.framework import AdapterWarning  # noqa: E402
 from agent_hooks.adapters.langchain import AgentHooks  # noqa: E402
 
 CONFIG: Any = {"configurable": {"thread_id": "one"}}
@@ -358,6 +359,39 @@ def test_a_graph_without_tools_that_can_be_found_is_refused():
     builder.add_edge(START, "plan")
     with pytest.raises(RegistrationError, match="has no ToolNode"):
         protect(builder.compile(), gate())
+
+
+def react(shell: Shell, **options: Any) -> Any:
+    """A graph as ``create_react_agent`` makes it: with tools, and a model that hooks do not reach."""
+    return graph([Call("shell", LIST)], ToolNode([shell.tool()]), **options)
+
+
+@pytest.mark.parametrize("event", ["before_step", "before_inference", "after_inference", "before_output"])
+def test_a_gate_that_a_graph_cannot_ask_is_named(event: str):
+    def limit(ctx: Any) -> None:
+        return None
+
+    with pytest.warns(AdapterWarning, match=rf"graph 'LangGraph'.* has no {event}: the hook limit of limit is never"):
+        protect(react(Shell()), managed(on(event, limit)))
+    with pytest.raises(RegistrationError, match="It is required"):
+        protect(react(Shell()), managed(on(event, limit, required=True)))
+
+
+def test_a_gate_that_a_graph_cannot_ask_is_named_once_and_where_it_is_added_later(recwarn: Any):
+    shell, manager = Shell(), managed()
+    made = protect(react(shell), manager)
+    manager.add(on("before_step", lambda state: None))
+    for _ in range(2):
+        made.invoke(GO)
+    assert [each.category for each in recwarn] == [AdapterWarning]
+
+
+def test_a_graph_of_agents_asks_all_gates(recwarn: Any):
+    builder = StateGraph(MessagesState)
+    builder.add_node("worker", agent(["done"], name="worker"))
+    builder.add_edge(START, "worker")
+    protect(builder.compile(), managed(on("before_step", lambda state: None))).invoke(GO)
+    assert not [each for each in recwarn if each.category is AdapterWarning]
 
 
 def test_without_a_run_around_them_the_wrappers_do_nothing():

@@ -134,17 +134,20 @@ class FrameworkHooks:
         if self._checked == self.manager.generation:
             return
         self._checked = self.manager.generation
-        hooks = [hook for hook in self.manager.all_hooks() if hook.event not in self.framework.events]
-        required = [hook for hook in hooks if hook.options.required and hook.source != "plugin"]
-        deaf = [hook for hook in hooks if hook.event in RUN_EVENTS and _decides(hook)]
-        if required:
-            raise RegistrationError(f"{self._never(required[0])} It is required, so it cannot be left out.")
-        for hook in deaf:
-            self._warn(self._never(hook))
+        self.lacks(self.framework.name, lambda event: event not in self.framework.events)
         self._warn_of_unknown(self._tools)
 
-    def _never(self, hook: Hook) -> str:
-        return f"{self.framework.name} has no {hook.event}: the hook {hook.name} of {hook.plugin_name} is never asked."
+    def lacks(self, what: str, is_missing: Callable[[Any], bool]) -> None:
+        """Name the gates that are never asked in a framework or one of its agents, by the events that ``is_missing``.
+        Raises ``RegistrationError`` for one that is required.
+        """
+        hooks = [hook for hook in self.manager.all_hooks() if is_missing(hook.event)]
+        for hook in hooks:
+            never = f"{what} has no {hook.event}: the hook {hook.name} of {hook.plugin_name} is never asked."
+            if hook.options.required and hook.source != "plugin":
+                raise RegistrationError(f"{never} It is required, so it cannot be left out.")
+            if hook.event in RUN_EVENTS and _decides(hook):
+                self._warn(never)
 
     def _warn_of_unknown(self, names: Iterable[str]) -> None:
         unknown = [name for name in names if self._tools[name][1] is None]

@@ -25,7 +25,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import thaw
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
-from .langchain_install import install
+from .langchain_install import has_model, install
 from .langchain_messages import Asked, HeldBack, final_answer, judged, result_of, text_of, with_prompt
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ def protect(agent: Any, hooks: AgentHooks) -> Any:
         )
     if _own_hooks(agent) is not None:
         raise RegistrationError(f"The agent {agent.get_name()!r} has AgentHooks already.")
+    _name_what_is_missing(agent, hooks)
     if not install(agent, _model, _tool_of_run):
         raise RegistrationError(
             f"The graph {agent.get_name()!r} has no ToolNode and no agent as a node, so its tools cannot be found: "
@@ -251,6 +252,8 @@ def _astream(start: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _END = object()
+# What only the node of ``create_agent`` that asks the model lets hooks judge.
+_OF_MODEL = frozenset("should_continue before_step before_inference after_inference before_output".split())
 _ABOUT = "agent_hooks"  # the key of our part in the value of an interrupt
 
 
@@ -403,7 +406,15 @@ def _hooks_for(graph: Any) -> AgentHooks | None:
     if hooks is None and parent is not None:
         install(graph, _model, _tool_of_run)
         hooks = AgentHooks.of(parent)
+    if hooks is not None:
+        _name_what_is_missing(graph, hooks)
     return hooks
+
+
+def _name_what_is_missing(graph: Any, hooks: AgentHooks) -> None:
+    if not has_model(graph):
+        name = f"The graph {graph.get_name()!r}, which create_agent did not make,"
+        hooks.lacks(name, lambda event: event in _OF_MODEL)
 
 
 Pregel.stream = _stream(Pregel.stream)  # type: ignore[method-assign]
