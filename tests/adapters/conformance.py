@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,20 @@ def asks_rm(ctx: Any) -> HookOutcome | None:
 
 def suspends_rm(ctx: Any) -> HookOutcome | None:
     return HookOutcome.suspend("needs a ticket") if "rm" in ctx.tool_args["command"] else None
+
+
+def named_as_hosted(name: str, run: Callable[[HookManager], Any]) -> None:
+    """Show that a tool of the provider is named once, and stands in the request, which a hook can deny."""
+    seen: list[str] = []
+
+    def deny(ctx: Any) -> HookOutcome:
+        seen.extend(each["name"] for each in ctx.request.tools)
+        return HookOutcome.deny("no tools of others")
+
+    manager = managed(on("before_inference", deny), on("before_tool_use", denies_rm))
+    with pytest.warns(AdapterWarning, match=f"provider runs the tool '{name}' itself") as warned, suppress(Exception):
+        run(manager)
+    assert (len([each for each in warned if each.category is AdapterWarning]), seen) == (1, [name])
 
 
 class Conformance:

@@ -24,7 +24,7 @@ from agent_framework import (  # noqa: E402
 )
 
 from adapters.agent_framework_host import AgentFrameworkHost, Client  # noqa: E402
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from agent_hooks import HookOutcome, PromptRefusedError, RegistrationError, RunStoppedError, protect  # noqa: E402
 from agent_hooks.adapters.agent_framework import AgentHooks  # noqa: E402
@@ -234,3 +234,8 @@ def test_their_hooks_of_the_same_name_need_another_package():
         return  # of a release before they came
     with pytest.raises(ImportError, match="cannot import name"):
         make([])
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    tool = {"type": "web_search"}
+    named_as_hosted("web_search", lambda manager: run("Go.", of=protect(agent(["done"], tool), manager)))

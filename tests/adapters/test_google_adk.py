@@ -27,11 +27,11 @@ from google.adk.models.base_llm_connection import BaseLlmConnection  # noqa: E40
 from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
 from google.adk.runners import Runner  # noqa: E402
 from google.adk.sessions import InMemorySessionService  # noqa: E402
-from google.adk.tools import AgentTool, FunctionTool  # noqa: E402
+from google.adk.tools import AgentTool, FunctionTool, google_search  # noqa: E402
 from google.genai import types  # noqa: E402
 from pydantic import PrivateAttr  # noqa: E402
 
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.google_adk_host import PLACE, GoogleADKHost, Scripted, said  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
@@ -380,3 +380,9 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence():
 
     asyncio.run(read())
     assert heard == []
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    root: Any = agent(["done"], google_search)
+    root.model.model = "gemini-2.5-flash"  # which the tool requires
+    named_as_hosted("google_search", lambda manager: texts(protect(runner(root), manager)))

@@ -21,7 +21,7 @@ from langgraph.prebuilt import ToolNode  # noqa: E402
 from langgraph.types import Command, interrupt  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call, Child  # noqa: E402
 from adapters.langchain_host import LangChainHost, Scripted  # noqa: E402
 from agent_hooks import HookOutcome, RefusedError, RegistrationError, RunStoppedError  # noqa: E402
@@ -428,3 +428,7 @@ def test_a_stream_that_nobody_reads_to_its_end_is_closed():
         await parts.aclose()
 
     asyncio.run(begin())
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    named_as_hosted("web_search", lambda m: protect(agent(["done"], {"type": "web_search"}), m).invoke(GO))

@@ -24,6 +24,7 @@ from agents import (  # noqa: E402
     Runner,
     RunState,
     ShellTool,
+    WebSearchTool,
     function_tool,
 )
 from agents.lifecycle import AgentHooksBase  # noqa: E402
@@ -39,7 +40,7 @@ from openai.types.responses import (  # noqa: E402
 from openai.types.responses.response_output_item import LocalShellCall  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from adapters.openai_agents_host import QUIET, OpenAIAgentsHost, Scripted  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
@@ -257,6 +258,10 @@ def test_a_tool_of_an_mcp_server_is_judged():
     script = [[Call("remove", {"path": "secret"}), Call("remove", {"path": "a.py"})], "done"]
     run(agent(script, manager=managed(on("before_tool_use", on_paths)), mcp_servers=[Server()]))
     assert called == ["a.py"]
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    named_as_hosted("web_search", lambda manager: run(agent(["done"], WebSearchTool(), manager=manager)))
 
 
 # -- approvals ---------------------------------------------------------------------------------------------------------

@@ -149,6 +149,15 @@ class FrameworkHooks:
             if hook.event in RUN_EVENTS and _decides(hook):
                 self._warn(never)
 
+    def hosted(self, names: Iterable[str]) -> None:
+        """Name the tools that a provider runs itself, past the gates about tool calls."""
+        for name in names:
+            if any(hook.event == "before_tool_use" and _decides(hook) for hook in self.manager.all_hooks()):
+                self._warn(
+                    f"The provider runs the tool {name!r} itself, so hooks about tool calls are not asked about it: a "
+                    "hook on before_inference finds it in request.tools, and can deny the request."
+                )
+
     def _warn_of_unknown(self, names: Iterable[str]) -> None:
         unknown = [name for name in names if self._tools[name][1] is None]
         if unknown and (kinds := matched_kinds(self.manager.all_hooks())):

@@ -282,6 +282,7 @@ async def _model(request: Any, handler: Any) -> Any:
 async def _ask(run: GuardedRun, request: Any, handler: Any) -> tuple[list[Any], Any]:
     """Send one request; return the messages that hooks added to it, and the response."""
     asked = Asked(request, whole=run.wants_model)
+    run.owner.hosted(asked.hosted)
     is_quiet = run.hooks.listens(HookEvent.AFTER_INFERENCE) or run.hooks.listens(HookEvent.BEFORE_OUTPUT)
 
     def ask(changed: Any) -> Any:

@@ -208,15 +208,16 @@ class GuardedTool:
         return needs_approval
 
 
-def guard(tool: Any) -> None:
-    """Put a tool that runs in this process under hooks."""
+def guard(tool: Any) -> bool:
+    """Put a tool that runs in this process under hooks; return whether it is one."""
     if isinstance(tool, FunctionTool):
         _guard_function(tool)
     elif isinstance(tool, CustomTool):
         _guard_callable(tool, "on_invoke_tool", lambda text: {"input": text}, lambda _text, args: args["input"])
     elif isinstance(tool, ShellTool):
-        if tool.executor is not None:
-            _guard_executor(tool, _shell_arguments, _shell_request)
+        if tool.executor is None:
+            return False
+        _guard_executor(tool, _shell_arguments, _shell_request)
     elif isinstance(tool, LocalShellTool):
         _guard_executor(tool, _local_shell_arguments, _local_shell_request)
     elif isinstance(tool, ApplyPatchTool):
@@ -226,6 +227,9 @@ def guard(tool: Any) -> None:
             tool.editor = _Editor(guarded, tool.editor)
     elif isinstance(tool, ComputerTool):
         _guard_computer(tool)
+    else:
+        return False
+    return True
 
 
 class _Invocation:
