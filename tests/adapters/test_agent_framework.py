@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from typing import Any
 
 import pytest
@@ -239,3 +240,10 @@ def test_their_hooks_of_the_same_name_need_another_package():
 def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
     tool = {"type": "web_search"}
     named_as_hosted("web_search", lambda manager: run("Go.", of=protect(agent(["done"], tool), manager)))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_protected_agent_is_protected(copied: Any):
+    shell, gates = Shell(), managed(on("before_tool_use", denies_rm))
+    made = copied(protect(agent([Call("shell", DELETE), "done"], shell.tool()), gates))
+    assert (run("Go.", of=made).text, shell.commands) == ("done", [])

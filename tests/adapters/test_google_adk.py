@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -386,3 +387,11 @@ def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
     root: Any = agent(["done"], google_search)
     root.model.model = "gemini-2.5-flash"  # which the tool requires
     named_as_hosted("google_search", lambda manager: texts(protect(runner(root), manager)))
+
+
+@pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy:DeprecationWarning")  # of a counter of the model here
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_protected_agent_is_protected(copied: Any):
+    shell, gates = Shell(), managed(on("before_tool_use", denies_rm))
+    made = copied(protect(runner(agent([Call("shell", DELETE), "done"], shell.tool())), gates))
+    assert (texts(made), shell.commands) == (["done"], [])

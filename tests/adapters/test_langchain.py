@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from typing import Annotated, Any
 
 import pytest
@@ -351,6 +352,17 @@ def test_an_agent_that_is_a_node_of_a_protected_graph_is_a_child():
     builder.add_edge(START, "worker")
     state = protect(builder.compile(), gate(judge)).invoke(GO)
     assert (results(state), depths) == (["Denied: not here"], [1])
+
+
+def test_a_copy_of_a_protected_graph_is_protected():
+    shell = Shell()  # copy.deepcopy makes a graph of LangGraph that does not run
+    made = copy.copy(protect(graph([Call("shell", DELETE)], ToolNode([shell.tool()])), gate(denies_rm)))
+    assert results(made.invoke(GO)) == ["Denied: not here"]
+
+
+def test_a_graph_that_is_not_compiled_is_told_so():
+    with pytest.raises(RegistrationError, match=r"protect\(graph.compile\(\)\)"):
+        protect(StateGraph(MessagesState), gate())
 
 
 def test_a_graph_without_tools_that_can_be_found_is_refused():

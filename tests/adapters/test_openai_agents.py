@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 from typing import Any
 
@@ -541,3 +542,11 @@ def test_a_stream_waits_for_an_answer():
         stream=True,
     )
     assert ran.waiting == ["call-9"]
+
+
+@pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy:DeprecationWarning")  # of a counter of the model here
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_protected_agent_is_protected(copied: Any):
+    shell, gates = Shell(), managed(on("before_tool_use", denies_rm))
+    made = copied(agent([Call("shell", DELETE), "done"], function_tool(shell.tool()), manager=gates))
+    assert (run(made).final_output, shell.commands) == ("done", [])

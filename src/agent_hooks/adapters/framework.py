@@ -8,6 +8,7 @@ from warnings import warn
 
 from agent_hooks.engine.guarded_run import GuardedRun
 from agent_hooks.engine.known_tools import matched_kinds
+from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.sources.loading import load
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from agent_hooks.engine.hooks import Ask, Hooks
-    from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
 
 
@@ -71,6 +71,10 @@ class FrameworkHooks:
     def __init__(
         self, manager: HookManager | None = None, *, kinds: Mapping[str, str] | None = None, ask: Ask = "host"
     ) -> None:
+        if manager is not None and not isinstance(manager, HookManager):
+            raise RegistrationError(f"manager= is a HookManager, as load() returns it, not {type(manager).__name__}.")
+        if ask not in ("host", None) and not callable(ask):
+            raise RegistrationError(f"ask={ask!r}: use 'host', None or a function (ctx, question).")
         self.manager = load() if manager is None else manager
         self.kinds = check_kinds(kinds or {})
         self.hooks: Hooks = self.manager.hooks(ask=ask)
@@ -79,6 +83,10 @@ class FrameworkHooks:
         self._warned: set[str] = set()
         self._checked = -1
         self._check()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the same hooks: a copy of an agent is under those of the agent."""
+        return self
 
     def begin(self, *, parent: GuardedRun | None = None, sync: bool = False, **fields: Any) -> GuardedRun:
         """Return a new run. ``parent`` (default: the run whose tool is at work here) makes it that of a subagent."""

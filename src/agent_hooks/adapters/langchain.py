@@ -14,7 +14,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelResponse
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph.errors import GraphBubbleUp
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph.state import CompiledStateGraph, StateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import Command, interrupt
 
@@ -87,6 +87,8 @@ class AgentHooks(FrameworkHooks, AgentMiddleware):  # type: ignore[type-arg] # i
 
 def protect(agent: Any, hooks: AgentHooks) -> Any:
     """Add the hooks to a graph that exists, and to every copy that ``with_config`` makes of it."""
+    if isinstance(agent, StateGraph):
+        raise RegistrationError("A StateGraph runs only once it is compiled: protect(graph.compile()).")
     if not isinstance(agent, CompiledStateGraph):
         raise RegistrationError(
             f"A {type(agent).__name__} cannot be protected: give its ToolNode wrap_tool_call=hooks.wrap_tool_call and "
