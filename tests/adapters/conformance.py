@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 TESTS = Path(__file__).parent.parent
 DELETE = {"command": "rm -rf build"}
 LIST = {"command": "ls"}
+ONCE = (Call("shell", DELETE, "call-9"), "done")
+TWICE = ([Call("run_it", {"command": "rm a"}, "call-8"), Call("run_it", {"command": "rm b"}, "call-9")], "done")
 
 
 class Shell:
@@ -41,6 +44,16 @@ class Shell:
             return f"ran {command}"
 
         return shell
+
+    def nameless(self) -> Callable[..., Any]:
+        """Return the tool under a name that tells nothing."""
+
+        def run_it(command: str) -> str:
+            """Run it."""
+            self.commands.append(command)
+            return f"ran {command}"
+
+        return run_it
 
 
 def managed(*hooks: HookRegistration, **policy: Any) -> HookManager:
@@ -64,6 +77,20 @@ def asks_rm(ctx: Any) -> HookOutcome | None:
 
 def suspends_rm(ctx: Any) -> HookOutcome | None:
     return HookOutcome.suspend("needs a ticket") if "rm" in ctx.tool_args["command"] else None
+
+
+def named_as_hosted(name: str, run: Callable[[HookManager], Any]) -> None:
+    """Show that a tool of the provider is named once, and stands in the request, which a hook can deny."""
+    seen: list[str] = []
+
+    def deny(ctx: Any) -> HookOutcome:
+        seen.extend(each["name"] for each in ctx.request.tools)
+        return HookOutcome.deny("no tools of others")
+
+    manager = managed(on("before_inference", deny), on("before_tool_use", denies_rm))
+    with pytest.warns(AdapterWarning, match=f"provider runs the tool '{name}' itself") as warned, suppress(Exception):
+        run(manager)
+    assert (len([each for each in warned if each.category is AdapterWarning]), seen) == (1, [name])
 
 
 class Conformance:
@@ -189,16 +216,16 @@ class Conformance:
     # -- kinds -------------------------------------------------------------------------------------------------------
 
     def test_a_tool_has_the_kind_that_its_arguments_tell(self):
-        shell = Shell()
-        hook = on("before_tool_use", lambda ctx: HookOutcome.deny(ctx.tool_call.command), match="Bash")
+        shell, commands = Shell(), [f"rm {number}" for number in range(3)]
+        denied: list[str] = []
 
-        def run_it(command: str) -> str:
-            """Run it."""
-            return str(shell.tool()(command))
+        def deny(ctx: Any) -> HookOutcome:
+            denied.append(ctx.tool_call.command)
+            return HookOutcome.deny("no")
 
-        ran = self.run([Call("run_it", LIST), "done"], run_it, manager=managed(hook))
-        assert shell.commands == []
-        assert ran.output == "done"
+        script = [*(Call("run_it", {"command": command}) for command in commands), "done"]
+        ran = self.run(script, shell.nameless(), manager=managed(on("before_tool_use", deny, match="Bash")))
+        assert (shell.commands, denied, ran.output) == ([], commands, "done")
 
     def test_a_tool_has_the_kind_that_the_application_says(self):
         made: list[str] = []
@@ -252,6 +279,20 @@ class Conformance:
         assert shell.commands == []
         assert then.output == "done"
 
+    def test_two_questions_in_one_turn(self, tmp_path: Path):
+        for answer in (False, True):
+            shell, manager = Shell(), managed(on("before_tool_use", asks_rm, match="shell"))
+            ran = self.run(list(TWICE), shell.nameless(), manager=manager, tmp_path=tmp_path)
+            assert (ran.output, shell.commands) == (None, [])
+            tools: Any = [shell.nameless()]
+            then = self.host.resume(ran.paused, answer, ["done"], tools, manager=manager, tmp_path=tmp_path)
+            assert (then.output, sorted(shell.commands)) == ("done", ["rm a", "rm b"] if answer else [])
+
+    def test_two_questions_in_one_turn_are_answered_in_another_process(self, tmp_path: Path):
+        for answer in (False, True):
+            output, commands = self.elsewhere("asks_rm", tmp_path, answer=answer, script=TWICE, tool="nameless")
+            assert (output, sorted(commands)) == ("done", ["rm a", "rm b"] if answer else [])
+
     def test_a_suspended_call_goes_on(self, tmp_path: Path):
         hook = on("before_tool_use", lambda ctx: HookOutcome.suspend("needs a ticket"))
         shell, then, _ = self.asked(hook, True, tmp_path)
@@ -275,10 +316,11 @@ class Conformance:
     def test_a_suspended_call_goes_on_in_another_process(self, tmp_path: Path):
         assert self.elsewhere("suspends_rm", tmp_path) == ["done", ["rm -rf build"]]
 
-    def elsewhere(self, hook: str, tmp_path: Path) -> Any:
-        manager = managed(on("before_tool_use", globals()[hook]))
-        script = [Call("shell", DELETE, "call-9"), "done"]
-        ran = self.run(script, Shell().tool(), manager=manager, tmp_path=tmp_path)
+    def elsewhere(
+        self, hook: str, tmp_path: Path, *, answer: bool = True, script: Any = ONCE, tool: str = "tool"
+    ) -> Any:
+        manager = managed(on("before_tool_use", globals()[hook], match="shell"))
+        ran = self.run(list(script), getattr(Shell(), tool)(), manager=manager, tmp_path=tmp_path)
         program = (
             "import json, sys\n"
             f"sys.path.insert(0, {str(TESTS)!r})\n"
@@ -286,8 +328,8 @@ class Conformance:
             f"from adapters.conformance import Shell, {hook} as hook, managed, on\n"
             "from pathlib import Path\n"
             "shell, paused = Shell(), json.load(sys.stdin)\n"
-            "then = Made().resume(paused, True, ['done'], [shell.tool()], tmp_path=Path(sys.argv[1]),\n"
-            "                     manager=managed(on('before_tool_use', hook)))\n"
+            f"then = Made().resume(paused, {answer}, ['done'], [shell.{tool}()], tmp_path=Path(sys.argv[1]),\n"
+            "                     manager=managed(on('before_tool_use', hook, match='shell')))\n"
             "print(json.dumps([then.output, shell.commands]))\n"
         )
         done = subprocess.run(

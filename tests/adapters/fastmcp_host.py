@@ -36,10 +36,6 @@ async def unused(*_: Any) -> Any:
     raise AssertionError("the host answers questions itself")
 
 
-class Waits(Exception):
-    """Raised when a call waits for an answer."""
-
-
 class FastMCPHost:
     framework = FRAMEWORK
     has_sync = False
@@ -76,8 +72,7 @@ class FastMCPHost:
         kept = json.loads(paused)
         content: Any = {"allow": True} if answer else None
         said = ElicitResult(action="accept" if answer else "decline", content=content)
-        responses = dict.fromkeys(kept["keys"], said)
-        calls = [(Call(**kept["call"]), responses, kept["state"])]
+        calls = [(Call(**call), dict.fromkeys(keys, said), state) for call, keys, state in kept["calls"]]
         return asyncio.run(self.play(server_of(tools, manager), list(script), kept["messages"], calls))
 
     async def play(self, server: Any, script: Script, messages: list[str], calls: Any = None) -> Ran:
@@ -95,16 +90,19 @@ class FastMCPHost:
                             break
                         given = reply if isinstance(reply, list) else [reply]
                         calls = [(Call(c.name, c.args, c.id or f"call-{next(ids)}"), None, None) for c in given]
-                    made = [self.call(client, ran, messages, *each) for each in calls]
-                    messages += await asyncio.gather(*made)
+                    made: Any = [self.call(client, *each) for each in calls]
+                    made = await asyncio.gather(*made)
+                    if waiting := [kept for kept in made if not isinstance(kept, str)]:
+                        ran.waiting = [call["id"] for call, _, _ in waiting]
+                        ran.paused = json.dumps({"calls": waiting, "messages": messages})
+                        break
+                    messages += made
                     calls = None
-            except Waits:
-                pass
             except Exception as error:
                 ran.error = error
         return ran
 
-    async def call(self, client: Any, ran: Ran, messages: list[str], call: Call, responses: Any, state: Any) -> str:
+    async def call(self, client: Any, call: Call, responses: Any, state: Any) -> Any:
         result = await client.session.call_tool(
             call.name,
             call.args,
@@ -114,10 +112,7 @@ class FastMCPHost:
             allow_input_required=True,
         )
         if isinstance(result, InputRequiredResult):
-            ran.waiting.append(call.id)
-            kept = {"call": vars(call), "messages": messages, "state": result.request_state}
-            ran.paused = json.dumps({**kept, "keys": list(result.input_requests or {})})
-            raise Waits
+            return vars(call), list(result.input_requests or {}), result.request_state
         return "\n".join(["tool:", *(block.text for block in result.content)])
 
 

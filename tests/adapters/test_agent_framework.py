@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ from agent_framework import (  # noqa: E402
 )
 
 from adapters.agent_framework_host import AgentFrameworkHost, Client  # noqa: E402
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from agent_hooks import HookOutcome, PromptRefusedError, RegistrationError, RunStoppedError, protect  # noqa: E402
 from agent_hooks.adapters.agent_framework import AgentHooks  # noqa: E402
@@ -234,3 +235,15 @@ def test_their_hooks_of_the_same_name_need_another_package():
         return  # of a release before they came
     with pytest.raises(ImportError, match="cannot import name"):
         make([])
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    tool = {"type": "web_search"}
+    named_as_hosted("web_search", lambda manager: run("Go.", of=protect(agent(["done"], tool), manager)))
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_protected_agent_is_protected(copied: Any):
+    shell, gates = Shell(), managed(on("before_tool_use", denies_rm))
+    made = copied(protect(agent([Call("shell", DELETE), "done"], shell.tool()), gates))
+    assert (run("Go.", of=made).text, shell.commands) == ("done", [])

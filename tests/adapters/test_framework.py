@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -76,6 +78,29 @@ def test_a_hook_that_is_registered_later_is_named_at_the_next_run():
 def test_a_kind_that_there_is_not_is_an_error():
     with pytest.raises(RegistrationError, match="'shel'"):
         Tools(managed(), kinds={"run": "shel"})
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"manager": object()}, "manager= is a HookManager, as load.* returns it, not object"),
+        ({"manager": managed(), "ask": "hots"}, "ask='hots': use 'host', None or a function"),
+        ({"manager": managed(), "kinds": {"run": "shel"}}, "a kind is one of shell"),
+    ],
+)
+def test_a_wrong_argument_is_named_with_the_remedy(options: Any, remedy: str):
+    with pytest.raises(RegistrationError, match=remedy):
+        Tools(**options)
+
+
+def test_a_framework_that_is_too_old_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch):
+    old = ModuleType("strands")
+    exec("class Agent: pass", vars(old))
+    for name in [name for name in sys.modules if name.startswith(("strands", "agent_hooks.adapters.strands"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "strands", old)
+    with pytest.raises(RegistrationError, match=r"release of strands .*pip install --upgrade 'agent-hooks\[strands\]'"):
+        protect(old.Agent(), managed())
 
 
 def test_the_frameworks_own_tools_have_their_kinds_unless_the_application_says_otherwise():

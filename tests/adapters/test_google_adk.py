@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
@@ -27,11 +28,11 @@ from google.adk.models.base_llm_connection import BaseLlmConnection  # noqa: E40
 from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
 from google.adk.runners import Runner  # noqa: E402
 from google.adk.sessions import InMemorySessionService  # noqa: E402
-from google.adk.tools import AgentTool, FunctionTool  # noqa: E402
+from google.adk.tools import AgentTool, FunctionTool, google_search  # noqa: E402
 from google.genai import types  # noqa: E402
 from pydantic import PrivateAttr  # noqa: E402
 
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.google_adk_host import PLACE, GoogleADKHost, Scripted, said  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
@@ -380,3 +381,17 @@ def test_a_reader_that_goes_away_ends_the_run_in_silence():
 
     asyncio.run(read())
     assert heard == []
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    root: Any = agent(["done"], google_search)
+    root.model.model = "gemini-2.5-flash"  # which the tool requires
+    named_as_hosted("google_search", lambda manager: texts(protect(runner(root), manager)))
+
+
+@pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy:DeprecationWarning")  # of a counter of the model here
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_protected_agent_is_protected(copied: Any):
+    shell, gates = Shell(), managed(on("before_tool_use", denies_rm))
+    made = copied(protect(runner(agent([Call("shell", DELETE), "done"], shell.tool())), gates))
+    assert (texts(made), shell.commands) == (["done"], [])

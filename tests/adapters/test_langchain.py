@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from typing import Annotated, Any
 
 import pytest
@@ -21,11 +22,12 @@ from langgraph.prebuilt import ToolNode  # noqa: E402
 from langgraph.types import Command, interrupt  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call, Child  # noqa: E402
 from adapters.langchain_host import LangChainHost, Scripted  # noqa: E402
 from agent_hooks import HookOutcome, RefusedError, RegistrationError, RunStoppedError  # noqa: E402
 from agent_hooks.adapters import protect  # noqa: E402
+from agent_hooks.adapters.framework import AdapterWarning  # noqa: E402
 from agent_hooks.adapters.langchain import AgentHooks  # noqa: E402
 
 CONFIG: Any = {"configurable": {"thread_id": "one"}}
@@ -352,12 +354,56 @@ def test_an_agent_that_is_a_node_of_a_protected_graph_is_a_child():
     assert (results(state), depths) == (["Denied: not here"], [1])
 
 
+def test_a_copy_of_a_protected_graph_is_protected():
+    shell = Shell()  # copy.deepcopy makes a graph of LangGraph that does not run
+    made = copy.copy(protect(graph([Call("shell", DELETE)], ToolNode([shell.tool()])), gate(denies_rm)))
+    assert results(made.invoke(GO)) == ["Denied: not here"]
+
+
+def test_a_graph_that_is_not_compiled_is_told_so():
+    with pytest.raises(RegistrationError, match=r"protect\(graph.compile\(\)\)"):
+        protect(StateGraph(MessagesState), gate())
+
+
 def test_a_graph_without_tools_that_can_be_found_is_refused():
     builder = StateGraph(MessagesState)
     builder.add_node("plan", lambda state: {})
     builder.add_edge(START, "plan")
     with pytest.raises(RegistrationError, match="has no ToolNode"):
         protect(builder.compile(), gate())
+
+
+def react(shell: Shell, **options: Any) -> Any:
+    """A graph as ``create_react_agent`` makes it: with tools, and a model that hooks do not reach."""
+    return graph([Call("shell", LIST)], ToolNode([shell.tool()]), **options)
+
+
+@pytest.mark.parametrize("event", ["before_step", "before_inference", "after_inference", "before_output"])
+def test_a_gate_that_a_graph_cannot_ask_is_named(event: str):
+    def limit(ctx: Any) -> None:
+        return None
+
+    with pytest.warns(AdapterWarning, match=rf"graph 'LangGraph'.* has no {event}: the hook limit of limit is never"):
+        protect(react(Shell()), managed(on(event, limit)))
+    with pytest.raises(RegistrationError, match="It is required"):
+        protect(react(Shell()), managed(on(event, limit, required=True)))
+
+
+def test_a_gate_that_a_graph_cannot_ask_is_named_once_and_where_it_is_added_later(recwarn: Any):
+    shell, manager = Shell(), managed()
+    made = protect(react(shell), manager)
+    manager.add(on("before_step", lambda state: None))
+    for _ in range(2):
+        made.invoke(GO)
+    assert [each.category for each in recwarn] == [AdapterWarning]
+
+
+def test_a_graph_of_agents_asks_all_gates(recwarn: Any):
+    builder = StateGraph(MessagesState)
+    builder.add_node("worker", agent(["done"], name="worker"))
+    builder.add_edge(START, "worker")
+    protect(builder.compile(), managed(on("before_step", lambda state: None))).invoke(GO)
+    assert not [each for each in recwarn if each.category is AdapterWarning]
 
 
 def test_without_a_run_around_them_the_wrappers_do_nothing():
@@ -394,3 +440,7 @@ def test_a_stream_that_nobody_reads_to_its_end_is_closed():
         await parts.aclose()
 
     asyncio.run(begin())
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    named_as_hosted("web_search", lambda m: protect(agent(["done"], {"type": "web_search"}), m).invoke(GO))

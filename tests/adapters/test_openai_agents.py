@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import json
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from agents import (  # noqa: E402
     Runner,
     RunState,
     ShellTool,
+    WebSearchTool,
     function_tool,
 )
 from agents.lifecycle import AgentHooksBase  # noqa: E402
@@ -38,7 +41,7 @@ from openai.types.responses import (  # noqa: E402
 from openai.types.responses.response_output_item import LocalShellCall  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
-from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from adapters.openai_agents_host import QUIET, OpenAIAgentsHost, Scripted  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
@@ -258,6 +261,10 @@ def test_a_tool_of_an_mcp_server_is_judged():
     assert called == ["a.py"]
 
 
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    named_as_hosted("web_search", lambda manager: run(agent(["done"], WebSearchTool(), manager=manager)))
+
+
 # -- approvals ---------------------------------------------------------------------------------------------------------
 
 
@@ -268,19 +275,58 @@ def test_a_tools_own_approval_still_interrupts():
     assert (len(result.interruptions), shell.commands) == (1, [])
 
 
-def test_always_approve_does_not_answer_a_question_of_hooks():
+@pytest.mark.parametrize("own", [True, False])
+def test_always_approve_answers_the_tools_own_question_and_the_next_one_of_hooks_is_put(own: bool):
+    shell = Shell()
+    script = [Call("shell", DELETE, "one"), Call("shell", LIST, "two"), Call("shell", DELETE, "three"), "done"]
+
+    async def run_all() -> Any:
+        root = agent(script, tool, manager=manager)
+        result, asked = await Runner.run(root, "Go.", run_config=QUIET), []
+        while result.interruptions:
+            (item,) = result.interruptions
+            asked.append(item.raw_item.call_id)  # type: ignore[union-attr]
+            state = result.to_state()
+            state.approve(item, always_approve=True)
+            result = await Runner.run(root, state, run_config=QUIET)
+        return asked
+
+    tool, manager = function_tool(shell.tool(), needs_approval=own), managed(on("before_tool_use", asks_rm))
+    assert asyncio.run(run_all()) == ["one", "three"]
+    assert shell.commands == ["rm -rf build", "ls", "rm -rf build"]
+
+
+def test_always_approve_of_an_agent_without_hooks_is_the_sdks():
     shell = Shell()
 
     async def twice() -> Any:
-        root = agent([Call("shell", LIST, "one"), Call("shell", DELETE, "two"), "done"], tool, manager=manager)
-        first = await Runner.run(root, "Go.", run_config=QUIET)
-        state = first.to_state()
-        state.approve(first.interruptions[0], always_approve=True)
+        root = agent([Call("shell", LIST, "one"), Call("shell", LIST, "two"), "done"], tool)
+        state = (await Runner.run(root, "Go.", run_config=QUIET)).to_state()
+        state.approve(state.get_interruptions()[0], always_approve=True)
         return await Runner.run(root, state, run_config=QUIET)
 
-    tool, manager = function_tool(shell.tool(), needs_approval=True), managed(on("before_tool_use", asks_rm))
-    asyncio.run(twice())
-    assert shell.commands == ["ls"]
+    tool = function_tool(shell.tool(), needs_approval=True)
+    assert (asyncio.run(twice()).interruptions, shell.commands) == ([], ["ls", "ls"])
+
+
+def test_a_person_approves_the_arguments_that_will_run():
+    shell, changed = Shell(), {"command": "rm -r build"}
+
+    async def twice() -> Any:
+        root = agent([Call("shell", DELETE, "one"), Call("shell", changed, "two"), "done"], tool, manager=manager)
+        first = await Runner.run(root, "Go.", run_config=QUIET)
+        (asked,) = first.interruptions
+        assert json.loads(asked.arguments or "") == changed
+        assert shell.commands == []
+        told = next(item for item in first.to_input_list() if "output" in item)
+        assert f"call it with {json.dumps(changed)} to put the question" in str(told)
+        state = first.to_state()
+        state.approve(asked)
+        return await Runner.run(root, state, run_config=QUIET)
+
+    rewrite = on("before_tool_use", lambda ctx: HookOutcome.with_args(changed))
+    tool, manager = function_tool(shell.tool()), managed(on("before_tool_use", asks_rm), rewrite)
+    assert (asyncio.run(twice()).final_output, shell.commands) == ("done", ["rm -r build"])
 
 
 # -- agents ------------------------------------------------------------------------------------------------------------
@@ -496,3 +542,11 @@ def test_a_stream_waits_for_an_answer():
         stream=True,
     )
     assert ran.waiting == ["call-9"]
+
+
+@pytest.mark.filterwarnings("ignore:Pickle, copy, and deepcopy:DeprecationWarning")  # of a counter of the model here
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_of_a_protected_agent_is_protected(copied: Any):
+    shell, gates = Shell(), managed(on("before_tool_use", denies_rm))
+    made = copied(agent([Call("shell", DELETE), "done"], function_tool(shell.tool()), manager=gates))
+    assert (run(made).final_output, shell.commands) == ("done", [])

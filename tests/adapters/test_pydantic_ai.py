@@ -27,11 +27,13 @@ from pydantic_ai import (  # noqa: E402
     Tool,
 )
 from pydantic_ai.agent import WrapperAgent  # noqa: E402
+from pydantic_ai.capabilities import NativeTool  # noqa: E402
 from pydantic_ai.exceptions import ApprovalRequired, ToolFailed  # noqa: E402
 from pydantic_ai.messages import ModelRequest, UserPromptPart  # noqa: E402
+from pydantic_ai.native_tools import WebSearchTool  # noqa: E402
 from pydantic_ai.tools import RunContext, ToolDefinition  # noqa: E402
 
-from adapters.conformance import DELETE, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
+from adapters.conformance import DELETE, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from adapters.pydantic_ai_host import PydanticAIHost, Scripted  # noqa: E402
 from agent_hooks import HookOutcome  # noqa: E402
@@ -321,3 +323,8 @@ class TestPydanticAI(Conformance):
         script = [Call("delegate", {"task": "t"}), "done"]
         self.agent(script, on("before_tool_use", denies_rm, match="shell"), tools=[delegate]).run_sync("Go.")
         assert shell.commands == []
+
+
+def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
+    made = Agent(Scripted(["done"], []).model, capabilities=[NativeTool(WebSearchTool())])
+    named_as_hosted("web_search", lambda manager: protect(made, manager).run_sync("Go."))

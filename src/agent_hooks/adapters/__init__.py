@@ -73,7 +73,12 @@ def protect(
         name = kind.__module__
         for package, module in ADAPTERS.items():
             if (name == package or name.startswith(f"{package}.")) and _is_imported(package):
-                adapter: Any = import_module(f"{__name__}.{module}")
+                try:
+                    adapter: Any = import_module(f"{__name__}.{module}")
+                except (ImportError, AttributeError) as error:  # of a release that the adapter does not know
+                    extra = module.replace("_", "-")
+                    message = f"This release of {package} does not fit its adapter ({error}): "
+                    raise RegistrationError(f"{message}pip install --upgrade 'agent-hooks[{extra}]'.") from error
                 protected: Agent = adapter.protect(agent, adapter.AgentHooks(manager, kinds=kinds, ask=ask))
                 return protected
     raise RegistrationError(

@@ -234,6 +234,7 @@ class _Requests(ChatMiddleware):
         for index, message in reversed(self.added):
             own.insert(index, message)
         asked = AskedRequest(own, context.options or {})
+        run.owner.hosted(asked.hosted())
         given = asked.request() if run.wants_model else inference.ModelRequest()
         answers: list[Any] = []
 

@@ -41,7 +41,8 @@ class AskedRequest:
             tools=tuple(
                 {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters()}
                 for tool in self._tools()
-            ),
+            )
+            + tuple({"name": name, "description": "", "parameters": {}} for name in self.hosted()),
             settings=self.settings,
         )
 
@@ -75,12 +76,22 @@ class AskedRequest:
             left = [tool["name"] for tool in request.tools]
             if any(tool not in given.tools for tool in request.tools):
                 raise RunError("Hooks can take tools from a request of the framework, and neither add nor change them.")
-            tools = [each for each in self.options.get("tools") or () if getattr(each, "name", None) in left]
+            tools = [each for each in self.options.get("tools") or () if _name(each) in left]
             options["tools"] = tools
         return messages, options, new
 
+    def hosted(self) -> list[str]:
+        """Return the names of the tools that the provider runs."""
+        return [_name(tool) for tool in self.options.get("tools") or () if not isinstance(tool, FunctionTool)]
+
     def _tools(self) -> list[FunctionTool]:
         return [tool for tool in self.options.get("tools") or () if isinstance(tool, FunctionTool)]
+
+
+def _name(tool: Any) -> str:
+    if isinstance(tool, dict):
+        return str(tool.get("name") or tool.get("type") or "")
+    return str(getattr(tool, "name", None) or type(tool).__name__)
 
 
 def _parts(message: Message) -> Iterator[tuple[state.Message, Message]]:

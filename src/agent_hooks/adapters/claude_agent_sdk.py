@@ -44,6 +44,10 @@ FRAMEWORK = Framework(
     ),
     cannot={
         "a retry makes the call again": "The CLI makes a call once; the model reads that it shall try again.",
+        "two questions in one turn": "The CLI keeps one call of a turn waiting, and forgets the others.",
+        "two questions in one turn are answered in another process": (
+            "The CLI keeps one call of a turn waiting, and forgets the others."
+        ),
         "a run stops at a limit of steps": "The CLI has no hook between the steps of a run.",
         "a prompt is rewritten": "The CLI can refuse a prompt, and not change it.",
         "an answer is withheld": "The application has the answer before the CLI calls its hook.",

@@ -120,7 +120,7 @@ class AgentHooks(FrameworkHooks, Middleware):
         message, made = context.message, _Made()
         ctx = context.fastmcp_context
         assert ctx is not None
-        tool = None if message.name in self._tools else await _tool(ctx.fastmcp, message.name)
+        tool = await _tool(ctx.fastmcp, message.name)
         if tool is None and message.name not in self._tools and ctx.fastmcp.middleware[-1] is self:
             # Nothing behind the hooks answers it, unless by a way to a tool that is not known here.
             raise NotFoundError(f"Unknown tool: {message.name!r}")

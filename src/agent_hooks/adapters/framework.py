@@ -8,6 +8,7 @@ from warnings import warn
 
 from agent_hooks.engine.guarded_run import GuardedRun
 from agent_hooks.engine.known_tools import matched_kinds
+from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.sources.loading import load
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from agent_hooks.engine.hooks import Ask, Hooks
-    from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plan import Hook
 
 
@@ -71,6 +71,10 @@ class FrameworkHooks:
     def __init__(
         self, manager: HookManager | None = None, *, kinds: Mapping[str, str] | None = None, ask: Ask = "host"
     ) -> None:
+        if manager is not None and not isinstance(manager, HookManager):
+            raise RegistrationError(f"manager= is a HookManager, as load() returns it, not {type(manager).__name__}.")
+        if ask not in ("host", None) and not callable(ask):
+            raise RegistrationError(f"ask={ask!r}: use 'host', None or a function (ctx, question).")
         self.manager = load() if manager is None else manager
         self.kinds = check_kinds(kinds or {})
         self.hooks: Hooks = self.manager.hooks(ask=ask)
@@ -79,6 +83,10 @@ class FrameworkHooks:
         self._warned: set[str] = set()
         self._checked = -1
         self._check()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """Return the same hooks: a copy of an agent is under those of the agent."""
+        return self
 
     def begin(self, *, parent: GuardedRun | None = None, sync: bool = False, **fields: Any) -> GuardedRun:
         """Return a new run. ``parent`` (default: the run whose tool is at work here) makes it that of a subagent."""
@@ -115,12 +123,13 @@ class FrameworkHooks:
         function: Callable[..., Any] | None = None,
     ) -> ToolCall:
         """Return a call of a tool with its kind: as ``kinds`` has it, as the tables of known tools do, or as its
-        parameters tell it, from a JSON Schema or the signature of a function.
+        parameters tell it, from a JSON Schema or the signature of a function. Where neither is at hand, as for an
+        answer to a question, the tool keeps the kind that it has.
         """
         cover_children()
         told_by = schema if schema is not None else function
         known = self._tools.get(name)
-        if known is None or known[0] is not told_by:  # two agents may have tools of one name
+        if known is None or (told_by is not None and known[0] != told_by):  # two agents may have tools of one name
             tools = self.framework.tools
             kind = kind_of(name, kinds=self.kinds, tools=tools, schema=schema, function=function)
             known = self._tools[name] = (told_by, kind)
@@ -133,17 +142,29 @@ class FrameworkHooks:
         if self._checked == self.manager.generation:
             return
         self._checked = self.manager.generation
-        hooks = [hook for hook in self.manager.all_hooks() if hook.event not in self.framework.events]
-        required = [hook for hook in hooks if hook.options.required and hook.source != "plugin"]
-        deaf = [hook for hook in hooks if hook.event in RUN_EVENTS and _decides(hook)]
-        if required:
-            raise RegistrationError(f"{self._never(required[0])} It is required, so it cannot be left out.")
-        for hook in deaf:
-            self._warn(self._never(hook))
+        self.lacks(self.framework.name, lambda event: event not in self.framework.events)
         self._warn_of_unknown(self._tools)
 
-    def _never(self, hook: Hook) -> str:
-        return f"{self.framework.name} has no {hook.event}: the hook {hook.name} of {hook.plugin_name} is never asked."
+    def lacks(self, what: str, is_missing: Callable[[Any], bool]) -> None:
+        """Name the gates that are never asked in a framework or one of its agents, by the events that ``is_missing``.
+        Raises ``RegistrationError`` for one that is required.
+        """
+        hooks = [hook for hook in self.manager.all_hooks() if is_missing(hook.event)]
+        for hook in hooks:
+            never = f"{what} has no {hook.event}: the hook {hook.name} of {hook.plugin_name} is never asked."
+            if hook.options.required and hook.source != "plugin":
+                raise RegistrationError(f"{never} It is required, so it cannot be left out.")
+            if hook.event in RUN_EVENTS and _decides(hook):
+                self._warn(never)
+
+    def hosted(self, names: Iterable[str]) -> None:
+        """Name the tools that a provider runs itself, past the gates about tool calls."""
+        for name in names:
+            if any(hook.event == "before_tool_use" and _decides(hook) for hook in self.manager.all_hooks()):
+                self._warn(
+                    f"The provider runs the tool {name!r} itself, so hooks about tool calls are not asked about it: a "
+                    "hook on before_inference finds it in request.tools, and can deny the request."
+                )
 
     def _warn_of_unknown(self, names: Iterable[str]) -> None:
         unknown = [name for name in names if self._tools[name][1] is None]

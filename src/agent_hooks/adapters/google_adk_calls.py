@@ -200,6 +200,7 @@ class _Request:
 
     def __init__(self, run: GuardedRun, invocation: Invocation, llm_request: Any, agent: str) -> None:
         self.run, self.invocation, self.llm_request, self.agent = run, invocation, llm_request, agent
+        run.owner.hosted(_hosted(llm_request))
         self.given = _request(llm_request) if run.wants_model else inference.ModelRequest(model=llm_request.model or "")
         self.ours = inference.ModelResponse()
         invocation.ending = None
@@ -281,8 +282,15 @@ def _request(theirs: Any) -> inference.ModelRequest:
                 "parameters": tool.parameters.model_dump(mode="json", exclude_none=True) if tool.parameters else {},
             }
             for tool in tools
-        ),
+        )
+        + tuple({"name": name, "description": "", "parameters": {}} for name in _hosted(theirs)),
     )
+
+
+def _hosted(theirs: Any) -> list[str]:
+    """Return the names of the tools that Google runs."""
+    tools = [tool.model_dump(exclude_none=True) for tool in theirs.config.tools or () if hasattr(tool, "model_dump")]
+    return [name for tool in tools for name in tool if name != "function_declarations"]
 
 
 def _system(theirs: Any) -> str:

@@ -14,7 +14,7 @@ from langchain.agents.middleware import AgentMiddleware, ModelResponse
 from langchain_core.messages import ToolMessage
 from langchain_core.runnables.config import ensure_config, merge_configs
 from langgraph.errors import GraphBubbleUp
-from langgraph.graph.state import CompiledStateGraph
+from langgraph.graph.state import CompiledStateGraph, StateGraph
 from langgraph.pregel import Pregel
 from langgraph.types import Command, interrupt
 
@@ -25,7 +25,7 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import thaw
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
-from .langchain_install import install
+from .langchain_install import has_model, install
 from .langchain_messages import Asked, HeldBack, final_answer, judged, result_of, text_of, with_prompt
 
 if TYPE_CHECKING:
@@ -87,6 +87,8 @@ class AgentHooks(FrameworkHooks, AgentMiddleware):  # type: ignore[type-arg] # i
 
 def protect(agent: Any, hooks: AgentHooks) -> Any:
     """Add the hooks to a graph that exists, and to every copy that ``with_config`` makes of it."""
+    if isinstance(agent, StateGraph):
+        raise RegistrationError("A StateGraph runs only once it is compiled: protect(graph.compile()).")
     if not isinstance(agent, CompiledStateGraph):
         raise RegistrationError(
             f"A {type(agent).__name__} cannot be protected: give its ToolNode wrap_tool_call=hooks.wrap_tool_call and "
@@ -94,6 +96,7 @@ def protect(agent: Any, hooks: AgentHooks) -> Any:
         )
     if _own_hooks(agent) is not None:
         raise RegistrationError(f"The agent {agent.get_name()!r} has AgentHooks already.")
+    _name_what_is_missing(agent, hooks)
     if not install(agent, _model, _tool_of_run):
         raise RegistrationError(
             f"The graph {agent.get_name()!r} has no ToolNode and no agent as a node, so its tools cannot be found: "
@@ -251,6 +254,8 @@ def _astream(start: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _END = object()
+# What only the node of ``create_agent`` that asks the model lets hooks judge.
+_OF_MODEL = frozenset("should_continue before_step before_inference after_inference before_output".split())
 _ABOUT = "agent_hooks"  # the key of our part in the value of an interrupt
 
 
@@ -279,6 +284,7 @@ async def _model(request: Any, handler: Any) -> Any:
 async def _ask(run: GuardedRun, request: Any, handler: Any) -> tuple[list[Any], Any]:
     """Send one request; return the messages that hooks added to it, and the response."""
     asked = Asked(request, whole=run.wants_model)
+    run.owner.hosted(asked.hosted)
     is_quiet = run.hooks.listens(HookEvent.AFTER_INFERENCE) or run.hooks.listens(HookEvent.BEFORE_OUTPUT)
 
     def ask(changed: Any) -> Any:
@@ -403,7 +409,15 @@ def _hooks_for(graph: Any) -> AgentHooks | None:
     if hooks is None and parent is not None:
         install(graph, _model, _tool_of_run)
         hooks = AgentHooks.of(parent)
+    if hooks is not None:
+        _name_what_is_missing(graph, hooks)
     return hooks
+
+
+def _name_what_is_missing(graph: Any, hooks: AgentHooks) -> None:
+    if not has_model(graph):
+        name = f"The graph {graph.get_name()!r}, which create_agent did not make,"
+        hooks.lacks(name, lambda event: event in _OF_MODEL)
 
 
 Pregel.stream = _stream(Pregel.stream)  # type: ignore[method-assign]

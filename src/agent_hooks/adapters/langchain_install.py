@@ -35,6 +35,14 @@ def install(graph: Any, model: Guard, tool: Guard) -> bool:
     return found
 
 
+def has_model(graph: Any) -> bool:
+    """Whether hooks are asked about the model of a graph: that of ``create_agent``, or those of all agents in it."""
+    if (model := graph.nodes.get("model")) is not None and _cell(model.bound, "func", "wrap_model_call_handler"):
+        return True
+    bound = [node.bound for node in graph.nodes.values()]
+    return not any(isinstance(each, ToolNode) or (isinstance(each, Pregel) and not has_model(each)) for each in bound)
+
+
 def _install_tools(node: Any, guard: Guard) -> None:
     # Private: ToolNode takes its wrappers when it is made, and has no other way to add one.
     if not hasattr(node, "_wrap_tool_call") or not hasattr(node, "_awrap_tool_call"):

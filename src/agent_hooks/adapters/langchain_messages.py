@@ -96,6 +96,7 @@ class Asked:
         self.ours = ModelResponse()
         self.is_whole = whole
         self.given = _request(request) if whole else ModelRequest()
+        self.hosted = [_name(tool) for tool in request.tools if isinstance(tool, dict)]
         self._is_first = True
 
     def sent(self, request: ModelRequest) -> Any:

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from functools import wraps
 from typing import TYPE_CHECKING, Any
 
-from agents import Agent, Runner, RunState
+from agents import Agent, RunContextWrapper, Runner, RunState
 from agents.agent import AgentBase
 from agents.lifecycle import AgentHooksBase
 from agents.models.interface import Model
@@ -19,7 +19,7 @@ from agent_hooks.model.events import HookEvent
 
 from .framework import RUN_EVENTS, Framework, FrameworkHooks
 from .openai_agents_models import content_of, guard_model, guard_provider, guarded_models
-from .openai_agents_tools import ASKED, CALLS, Calls, current, guard, plain, settle
+from .openai_agents_tools import ALWAYS, ASKED, CALLS, Calls, current, guard, plain, settle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable
@@ -262,13 +262,15 @@ def _with_guarded_tools(get_all_tools: Callable[..., Any]) -> Callable[..., Any]
         at_work = current()
         if at_work is not None:
             run, calls = at_work
-            await settle(run, calls, run_context)
             await _take_over(run, calls, self)
+            vars(run_context).setdefault(ALWAYS, set())
             if isinstance(getattr(self, "model", None), Model):
                 guard_model(self.model)
         tools = await get_all_tools(self, run_context)
         for tool in tools:
             guard(tool)
+        if at_work is not None:
+            await settle(run, calls, run_context, tools)
         return tools
 
     return get_guarded_tools
@@ -286,6 +288,22 @@ async def _take_over(run: GuardedRun, calls: Calls, agent: Agent[Any]) -> None:
         run.hooks, calls.added = joined.in_session(run.fields["session_id"]), own
 
 
+def _with_own_always(approve: Callable[..., Any]) -> Callable[..., Any]:
+    """Return ``RunContextWrapper.approve_tool``: under hooks, ``always_approve`` is the answer to this question and to
+    what the tool asks by itself, not to the next question of hooks, which the SDK would then not put.
+    """
+
+    @wraps(approve)
+    def approve_tool(self: Any, approval_item: Any, always_approve: bool = False) -> None:
+        agent = approval_item.agent
+        if always_approve and (ALWAYS in vars(self) or isinstance(getattr(agent, "hooks", None), AgentHooks)):
+            vars(self)[ALWAYS] = vars(self).get(ALWAYS, set()) | {(agent.name or "agent", approval_item.tool_name)}
+            always_approve = False
+        approve(self, approval_item, always_approve)
+
+    return approve_tool
+
+
 # -- once, for all agents ----------------------------------------------------------------------------------------------
 
 Runner.run = classmethod(_with_hooks(Runner.run))  # type: ignore[method-assign,assignment]
@@ -293,3 +311,4 @@ Runner.run_sync = classmethod(_with_hooks_sync(Runner.run_sync))  # type: ignore
 Runner.run_streamed = classmethod(_with_hooks_streamed(Runner.run_streamed))  # type: ignore[method-assign,assignment]
 AgentBase.get_all_tools = _with_guarded_tools(AgentBase.get_all_tools)  # type: ignore[method-assign]
 MultiProvider.get_model = guarded_models(MultiProvider.get_model)  # type: ignore[method-assign]
+RunContextWrapper.approve_tool = _with_own_always(RunContextWrapper.approve_tool)  # type: ignore[method-assign]

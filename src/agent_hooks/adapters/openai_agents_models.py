@@ -106,8 +106,8 @@ class _Request:
         self.theirs: Any = None
         self.ours = inference.ModelResponse()
         calls.ending = None
-        for tool in options["tools"]:
-            guard(tool)  # a computer is made after the tools were collected
+        # A computer is made after the tools were collected.
+        run.owner.hosted([tool.name for tool in options["tools"] if not guard(tool)])
 
     def _receive(self, theirs: Any) -> inference.ModelResponse:
         self.theirs = theirs

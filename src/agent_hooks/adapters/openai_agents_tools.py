@@ -72,6 +72,19 @@ class PendingCall:
         """Whether a person has to answer first."""
         return not self.is_ready and bool(self._steps.result.token)
 
+    def is_shown(self, call: ToolCall) -> bool:
+        """Whether a person who is asked sees the arguments that will run: the SDK shows those of the model. If not,
+        the model is told to call with the others, about which the question is put then.
+        """
+        use: ToolUse = self._steps.result
+        if use.call.args == call.args:
+            return True
+        written = json.dumps(thaw(dict(use.call.args)))
+        self._steps.result = use.replace(
+            reason=f"{use.reason} Not run yet: call it with {written} to put the question."
+        )
+        return False
+
     async def make(self, perform: Callable[[ToolCall], Awaitable[Any]]) -> ToolUse:
         """Run the tool, if hooks let it, and ask the hooks after the call."""
         if self.is_ready:
@@ -100,6 +113,8 @@ class Calls:
 
 # The session in which a question about a call was put: a run that goes on knows no other.
 ASKED: dict[str, str] = {}
+# The attribute of a context with the tools, by agent and name, whose own approval a person gave for good.
+ALWAYS = "agent_hooks_always"
 CALLS: WeakKeyDictionary[GuardedRun, Calls] = WeakKeyDictionary()
 
 
@@ -110,8 +125,9 @@ def current() -> tuple[GuardedRun, Calls] | None:
     return None if run is None or calls is None else (run, calls)
 
 
-async def settle(run: GuardedRun, calls: Calls, context: Any) -> None:
+async def settle(run: GuardedRun, calls: Calls, context: Any, tools: list[Any]) -> None:
     """Take the answers to the questions of a run that goes on. The SDK never calls a tool that was rejected."""
+    schemas = {tool.name: _schema(tool) for tool in tools}
     items, calls.interruptions = calls.interruptions, []
     for item in items:
         raw = plain(item.raw_item)
@@ -120,7 +136,8 @@ async def settle(run: GuardedRun, calls: Calls, context: Any) -> None:
         if answer:
             calls.approved[call_id] = raw
         elif answer is False and "arguments" in raw:
-            await run.tool(run.owner.call(name, _arguments(raw["arguments"]), call_id), _never, answer=False)
+            call = run.owner.call(name, _arguments(raw["arguments"]), call_id, schema=schemas.get(name))
+            await run.tool(call, _never, answer=False)
 
 
 def _never(_call: ToolCall) -> None:
@@ -140,8 +157,7 @@ class GuardedTool:
 
     def call(self, run: GuardedRun, payload: Any, call_id: str) -> ToolCall:
         """Return a call of the tool."""
-        schema = getattr(self.tool, "params_json_schema", None)
-        call: ToolCall = run.owner.call(self.tool.name, self.read(payload), call_id, schema=schema)
+        call: ToolCall = run.owner.call(self.tool.name, self.read(payload), call_id, schema=_schema(self.tool))
         return call
 
     async def make(self, payload: Any, call_id: str, perform: Callable[[Any], Any], key: Any = None) -> Any:
@@ -167,36 +183,41 @@ class GuardedTool:
         """Return a ``needs_approval`` that asks hooks behind the tool's ``own``."""
 
         async def needs_approval(context: Any, payload: Any, call_id: str) -> bool:
-            if callable(own):
+            at_work = current()
+            name = None if at_work is None else at_work[0].fields["agent_name"]
+            is_given = (name, self.tool.name) in vars(context).get(ALWAYS, ())
+            if callable(own) and not is_given:
                 # The SDK does not ask its function about arguments that validation changes.
                 prepared = prepare(json.dumps(payload), self.tool.name) if prepare is not None else None
                 if prepared is not None and not prepared.unchanged:
                     return True
-            if await _awaited(own(context, payload, call_id)) if callable(own) else own:
+            if not is_given and (await _awaited(own(context, payload, call_id)) if callable(own) else own):
                 return True
-            at_work = current()
             if at_work is None:
                 return False
             run, calls = at_work
-            pending = calls.pending[_key(payload, call_id)] = PendingCall(run, self.call(run, payload, call_id))
+            ours = self.call(run, payload, call_id)
+            pending = calls.pending[_key(payload, call_id)] = PendingCall(run, ours)
             await pending.judge()
-            if pending.waits:
-                ASKED[call_id] = run.fields["session_id"]
-            return pending.waits
+            if not pending.waits or not pending.is_shown(ours):
+                return False
+            ASKED[call_id] = run.fields["session_id"]
+            return True
 
         needs_approval.is_guarded = True  # type: ignore[attr-defined]
         return needs_approval
 
 
-def guard(tool: Any) -> None:
-    """Put a tool that runs in this process under hooks."""
+def guard(tool: Any) -> bool:
+    """Put a tool that runs in this process under hooks; return whether it is one."""
     if isinstance(tool, FunctionTool):
         _guard_function(tool)
     elif isinstance(tool, CustomTool):
         _guard_callable(tool, "on_invoke_tool", lambda text: {"input": text}, lambda _text, args: args["input"])
     elif isinstance(tool, ShellTool):
-        if tool.executor is not None:
-            _guard_executor(tool, _shell_arguments, _shell_request)
+        if tool.executor is None:
+            return False
+        _guard_executor(tool, _shell_arguments, _shell_request)
     elif isinstance(tool, LocalShellTool):
         _guard_executor(tool, _local_shell_arguments, _local_shell_request)
     elif isinstance(tool, ApplyPatchTool):
@@ -206,6 +227,9 @@ def guard(tool: Any) -> None:
             tool.editor = _Editor(guarded, tool.editor)
     elif isinstance(tool, ComputerTool):
         _guard_computer(tool)
+    else:
+        return False
+    return True
 
 
 class _Invocation:
@@ -332,6 +356,10 @@ def plain(item: Any) -> Mapping[str, Any]:
     """Return an item of the conversation as a mapping."""
     found: Mapping[str, Any] = item if isinstance(item, dict) else item.model_dump()
     return found
+
+
+def _schema(tool: Any) -> Any:
+    return getattr(tool, "params_json_schema", None)
 
 
 def _key(payload: Any, call_id: str) -> Any:

@@ -26,6 +26,7 @@ from .framework import RUN_EVENTS, Framework, FrameworkHooks
 from .pydantic_ai_messages import (
     changed_request,
     changed_response,
+    hosted_tools,
     request_of,
     response_of,
     restored,
@@ -165,6 +166,7 @@ class AgentHooks(FrameworkHooks, AbstractCapability[Any]):
             )
         # What streams is out before any hook has seen the whole.
         holds_back = asked.streaming and (is_judged or run.hooks.listens(HookEvent.AFTER_INFERENCE))
+        self.hosted(hosted_tools(asked))
         given = request_of(asked) if run.wants_model else inference.ModelRequest()
         answers: list[tuple[ModelResponse, inference.ModelResponse]] = []
         is_called = False

@@ -124,9 +124,16 @@ def request_of(asked: ModelRequestContext) -> inference.ModelRequest:
         tools=tuple(
             {"name": tool.name, "description": tool.description or "", "parameters": tool.parameters_json_schema}
             for tool in parameters.function_tools
-        ),
+        )
+        + tuple({"name": name, "description": "", "parameters": {}} for name in hosted_tools(asked)),
         settings=dict(asked.model_settings or {}),
     )
+
+
+def hosted_tools(asked: ModelRequestContext) -> list[str]:
+    """Return the names of the tools that the provider runs. The search for tools is none that does anything."""
+    native = asked.model_request_parameters.native_tools
+    return [tool.unique_id for tool in native if tool.kind != "tool_search"]
 
 
 def _messages(message: ModelMessage) -> Iterator[Message]:
@@ -162,9 +169,10 @@ def changed_request(
     if request.tools != given.tools:
         names = {tool["name"] for tool in request.tools}
         tools = [tool for tool in parameters.function_tools if tool.name in names]
-        if len(tools) != len(request.tools):
+        native = [tool for tool in parameters.native_tools if tool.unique_id in names or tool.kind == "tool_search"]
+        if len(tools) + len(names.intersection(hosted_tools(asked))) != len(request.tools):
             raise RunError("Hooks can take tools from a request of pydantic-ai, and neither add nor change them.")
-        parameters = replace(parameters, function_tools=tools)
+        parameters = replace(parameters, function_tools=tools, native_tools=native)
     if request.model != given.model or request.response_format is not None:
         raise RunError("Hooks cannot change the model or the response_format of a request of pydantic-ai.")
     settings: Any = thaw(dict(request.settings)) if request.settings != given.settings else asked.model_settings
