@@ -8,6 +8,7 @@ import pytest
 
 from agent_hooks.cli.host_hooks import unseen
 from agent_hooks.model.context import HookContext
+from commands import as_written
 
 if TYPE_CHECKING:
     from commands import Command
@@ -70,7 +71,8 @@ def test_a_session_does_nothing_without_a_project_that_it_has_seen(command: Comm
         args = {"command": "git stash"} if tool == "Bash" else {"file_path": "a"}
         payload = {"hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": args, "session_id": session}
         done = command.answer("claude-code", {**payload, "cwd": str(project.root)})
-        return f"{done.specific.get('permissionDecision')} {done.specific.get('permissionDecisionReason')}"
+        said = as_written(str(done.specific.get("permissionDecisionReason")))
+        return f"{done.specific.get('permissionDecision')} {said}"
 
     assert [asked("makes a plan"), asked("s")] == ["None None"] * 2
     for change in ((project.root / name).unlink, lambda: project.write({name: f"{text}\nchanged = 1\n"})):

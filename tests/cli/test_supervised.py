@@ -455,14 +455,14 @@ def test_only_what_the_call_needs_is_imported(command, payload):
 
 
 @pytest.mark.not_resident("it has imported more, once for all events")
-def test_a_call_loads_at_most_97_modules_of_ours_without_a_plan(command, payload):
+def test_a_call_loads_at_most_98_modules_of_ours_without_a_plan(command, payload):
     command.install("""
         import sys
 
         @hookimpl
         def before_tool_use():
             ours = [name for name in sys.modules if name.partition(".")[0] == "agent_hooks"]
-            return HookOutcome.deny(f"{len(ours)} modules: {ours}" if len(ours) > 97 else "few")
+            return HookOutcome.deny(f"{len(ours)} modules: {ours}" if len(ours) > 98 else "few")
     """)
     done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
     assert done.why.strip() == "few"
