@@ -193,9 +193,29 @@ def traceback_of(error: BaseException) -> str:
     return "caused by ".join(parts)
 
 
+# What people write, by what it is called here.
+_CALLED = {
+    "allow": {"accept", "approve", "permit", "whitelist"},
+    "ask": {"confirm", "prompt"},
+    "command": {"cmd", "run", "shell"},
+    "deny": {"block", "blocklist", "forbid", "reject"},
+    "instead": {"alternative", "hint", "suggestion"},
+    "operand": {"arg", "args", "argument"},
+    "program": {"binary", "executable", "tool"},
+    "reason": {"description", "message", "why"},
+    "timeout": {"limit", "seconds"},
+    "without": {"except", "unless"},
+}
+
+
 def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, cutoff: float = 0.5) -> str:
-    """Return the sentence that names the nearest of ``known`` to a wrong ``name``, or ``otherwise`` if none is near."""
+    """Return the sentence that names the nearest of ``known`` to a wrong ``name``, or ``otherwise`` if none is near:
+    one that means the same, one that begins so, or one of almost the same letters.
+    """
     from difflib import get_close_matches
 
-    near = get_close_matches(name, [*known], n=1, cutoff=cutoff)
+    names = [*known]
+    near = [each for each in names if name in _CALLED.get(each, ())]
+    near = near or [each for each in names if len(name) > 2 and each.startswith(name)]
+    near = near or get_close_matches(name, names, n=1, cutoff=cutoff)
     return f"Did you mean {near[0]!r}?" if near else otherwise

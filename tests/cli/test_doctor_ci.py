@@ -31,7 +31,9 @@ def test_an_untrusted_project_without_mistakes_is_no_error(doctor):
         "        - {type: prompt, prompt: x}\n---\n",
     }
     done = doctor(files)
-    assert (done.exit_code, done.said) == (0, "0 errors, 0 warnings, 5 files with hooks or settings.\n")
+    assert done.exit_code == 0
+    assert done.said.endswith("0 errors, 1 warning, 5 files with hooks or settings.\n")
+    assert "[tool.agent_hooks.guards] is not checked: no installed plugin has settings of this name." in done.said
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,18 @@ def test_a_mistake_is_told_and_closes_the_gates_of_its_plugin_alone(command, ask
 
 
 @pytest.mark.once
+def test_a_project_that_nobody_trusts_has_its_tables_checked_by_the_plugins_that_are_there(command, ask, project):
+    project.write({"agent-hooks.toml": "[frozen]\nwords = ['make']\nword = 1\n\n[thawed]\na = 1\n"})
+    done = command("doctor", "--ci", "--json", cwd=project.root)
+    found = {each["line"]: (each["severity"], each["kind"], each["remedy"]) for each in done.json["findings"]}
+    assert done.exit_code == 1
+    assert found == {
+        3: ("error", "wrong-settings", "Did you mean 'words'?"),
+        5: ("warning", "not-checked", "Install its plugin beside agent-hooks."),
+    }
+
+
+@pytest.mark.once
 def test_of_two_plugins_with_one_table_the_second_is_broken(command, ask):
     command.install("@hookimpl\ndef agent_hooks_settings():\n    return {'frozen': dict}\n", "second")
     (info,) = (each for each in command("plugins", "--json").json["plugins"] if each["status"] == "broken")

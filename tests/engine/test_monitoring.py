@@ -23,7 +23,7 @@ def deny(ctx):
 
 def test_a_monitor_is_told_of_each_dispatch_until_it_is_ended(manager):
     manager.register(Plugin(before_tool_use=hookimpl(deny)), "gate")
-    heard = []
+    heard: list[tuple[object, ...]] = []
     stop = manager.add_hookcall_monitoring(
         lambda name, impls, given: heard.append((name, [impl.plugin_name for impl in impls], given["tool_call"].name)),
         lambda result, name, impls, given: heard.append((name, result.get_result().reason)),
@@ -66,7 +66,7 @@ def test_a_cancelled_dispatch_ends_with_an_exception(manager):
 
 def test_enable_tracing_writes_each_dispatch(manager):
     manager.register(Plugin(before_tool_use=hookimpl(deny)), "gate")
-    lines = []
+    lines: list[str] = []
     manager.trace.root.setwriter(lines.append)
     manager.enable_tracing()
     manager.hooks().dispatch_sync(shell("ls"))
@@ -127,4 +127,4 @@ def test_a_hookspec_warns_those_who_implement_it(manager, own_events):
 
 def test_a_historic_hookspec_is_impossible():
     with pytest.raises(RegistrationError, match="agent_hooks_register"):
-        hookspec(historic=True)
+        hookspec(historic=True)  # type: ignore[call-overload]

@@ -1,5 +1,5 @@
-"""``agent-hooks doctor --ci``: the mistakes in the files of a project that nobody has trusted. Nothing of it is run,
-and no plugin is imported.
+"""``agent-hooks doctor --ci``: the mistakes in the files of a project that nobody has trusted. Nothing of it is run.
+Installed plugins are imported where it has settings for plugins.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from agent_hooks.formats.findings import ConfigFinding, not_honoured
 from agent_hooks.handlers.entry_hooks import OWN_TYPES, own_type
 from agent_hooks.handlers.registering import register_entries
 from agent_hooks.handlers.types import PROVIDERS
+from agent_hooks.sources.plugin_settings import tables_in
+from agent_hooks.sources.settings_check import check_settings
 from agent_hooks.system.visible import visible
 from agent_hooks.testing.source_check import check_source
 from agent_hooks.trust.discovery import discover
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.trust.manifest import Project
 
-# The ratio above which an unknown handler type is a misspelt one. Any other may be a plugin's.
+# The ratio above which an unknown handler type or table is a misspelt one. Any other may be a plugin's.
 _NEAR = 0.8
 _STYLES = {"error": "bold red", "warning": "yellow"}
 
@@ -38,7 +40,9 @@ def show_ci(directory: str, *, form: str = "text", as_json: bool) -> int:
     """
     with prints_elsewhere():
         project = discover(project_root(directory))
-        found = {(each.id, each.line): each for each in (*_of_files(project), *_of_hookconfs(project))}
+        found = {
+            (each.id, each.line): each for each in (*_of_files(project), *_of_tables(project), *_of_hookconfs(project))
+        }
     findings = sorted(found.values(), key=lambda each: (each.path, each.line))
     errors = [*map(_severity, findings)].count("error")
     if as_json:
@@ -92,6 +96,23 @@ def _of_files(project: Project) -> Iterator[ConfigFinding]:
                     remedy=problem.remedy,
                     blocks=problem.is_error,
                 )
+
+
+def _of_tables(project: Project) -> Iterator[ConfigFinding]:
+    """Yield the mistakes in tables that the models of the installed plugins find, and the tables that have no model."""
+    tables = [table for read in project.reads for table in tables_in(read, project.root)]
+    if not tables:
+        return
+    manager = HookManager()
+    found, _ = check_settings(manager, project.reads, {table.path: project.root for table in tables}, is_complete=False)
+    yield from (finding for finding, source, _ in found if source == "project")
+    for table in (each for each in tables if each.name not in manager.settings_models):
+        message = f"[{table.at}] is not checked: no installed plugin has settings of this name."
+        remedy = did_you_mean(
+            table.name, manager.settings_models, "Install its plugin beside agent-hooks.", cutoff=_NEAR
+        )
+        path, line = table.place()
+        yield ConfigFinding(kind="not-checked", path=path, line=line, message=message, remedy=remedy)
 
 
 def _known_tools(project: Project) -> list[str]:

@@ -95,7 +95,7 @@ class ToolCall(Value):
             fields["aliases"] = tuple(aliases)
         self._fields = fields
 
-    def with_args(self, args: Mapping[str, Any]) -> ToolCall:
+    def with_args(self, args: Mapping[str, Any] | str) -> ToolCall:
         """Return the same call with ``args`` instead, whole."""
         fields = self._fields.copy()
         args = args if isinstance(args, dict) else _arguments(args)

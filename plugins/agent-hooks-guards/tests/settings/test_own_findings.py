@@ -9,6 +9,7 @@ from making import project
 
 import agent_hooks_guards
 from agent_hooks import load
+from agent_hooks.cli.doctor_ci import show_ci
 from agent_hooks_guards.settings.own_findings import findings
 
 TODAY = date.today()  # noqa: DTZ011 - as the exceptions count it
@@ -78,3 +79,13 @@ def test_settings_that_are_wrong_are_findings_of_the_core_beside_what_can_be_rea
 
 def test_where_nothing_is_said_nothing_is_found(tmp_path):
     assert findings(str(tmp_path)) == []
+
+
+def test_a_key_that_means_another_is_an_error_before_anybody_trusts_the_project(tmp_path, monkeypatch, capsys):
+    rules = '[[guards.rules]]\nid = "x"\n[[guards.rules.match]]\nprogram = ["git"]\nsub = ["push"]\n'
+    (tmp_path / "agent-hooks.toml").write_text(rules, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert show_ci(str(tmp_path), as_json=False) == 1
+    said = capsys.readouterr().out
+    assert "agent-hooks.toml:5: error: guards.rules[0].match[0].sub is not a key here." in said
+    assert "Did you mean 'subcommand'?" in said
