@@ -131,7 +131,8 @@ def test_a_coding_agent_is_judged_by_the_same_file(home, project, model):
     event = {**facts, "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": EVIL}}
     done = agent_hooks("run", "--agent", "claude-code", cwd=project, stdin=json.dumps(event))
     said = json.loads(done.stdout)["hookSpecificOutput"]
-    assert (said["permissionDecision"], said["permissionDecisionReason"]) == ("deny", "It sends files away.")
+    reason = "Blocked by policy (agent-hooks.toml): It sends files away."
+    assert (said["permissionDecision"], said["permissionDecisionReason"]) == ("deny", reason)
 
 
 def test_the_preset_of_the_user_s_settings_is_asked(home, project, model):
