@@ -357,9 +357,13 @@ def test_without_a_terminal_it_is_plain_text_of_width_100(command, kind):
 def test_it_leaves_nothing_behind(command, tmp_path, kind):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
-    before = {path for path in tmp_path.rglob("*") if "__pycache__" not in path.parts}
+
+    def left() -> set[Path]:
+        return {path for path in tmp_path.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
+
+    before = left()
     assert command("demo", *kind, env={"TMPDIR": str(temporary)}).exit_code == 0
-    assert {path for path in tmp_path.rglob("*") if "__pycache__" not in path.parts} == before
+    assert (left(), [*temporary.iterdir()]) == (before, [])
 
 
 @KINDS

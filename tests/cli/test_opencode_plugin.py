@@ -127,7 +127,7 @@ def test_a_denied_tool_does_not_run_and_the_model_reads_why(real):
             return HookOutcome.deny("no deploys", context="ask Ada") if "deploy" in tool_call.command else None
     """)
     denied, passed, other = opencode(before(command="make deploy"), before(command="ls"), before("read", filePath="/a"))
-    assert denied["error"] == "no deploys\n\nask Ada"
+    assert denied["error"] == "Blocked by policy (house.before_tool_use): no deploys\n\nask Ada"
     assert (passed["error"], passed["args"]) == (None, {"command": "ls"})
     assert other["error"] is None
     assert "deny by" in opencode.calls("toast")[0]["body"]["message"]
@@ -166,8 +166,8 @@ def test_a_result_is_replaced_and_a_prompt_refused(real):
     shown = {"title": "cat", "output": "key=s3cret", "metadata": {"output": "key=s3cret", "exit": 0}, "attachments": []}
     result, refused, sent = opencode(after(shown, command="cat a"), prompt("my password"), prompt("hello"))
     assert result["output"] == {"title": "cat", "output": "key=[redacted]", "metadata": {"output": "", "exit": 0}}
-    assert refused["error"] == "not this"
-    assert "not this" in [options["body"]["message"] for options in opencode.calls("toast")]
+    assert refused["error"] == "Blocked by policy (house.user_input): not this"
+    assert refused["error"] in [options["body"]["message"] for options in opencode.calls("toast")]
     added = sent["output"]["parts"][1]
     assert (added["text"], added["synthetic"], added["messageID"]) == ("be brief", True, "msg_1")
     assert added["id"] > "prt_1"

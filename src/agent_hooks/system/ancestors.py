@@ -53,9 +53,17 @@ def note_host() -> None:
 
 
 def note_process() -> None:
-    """Note this process as an agent's."""
+    """Note this process as an agent's, until it ends."""
     if (folder := agents_dir()) and (found := _look(os.getpid())):
+        from atexit import register
+
         _note(folder, os.getpid(), found[1])
+        register(_forget, os.path.join(folder, f"{os.getpid()}-{found[1]}"))
+
+
+def _forget(path: str) -> None:
+    if os.path.lexists(path):
+        os.unlink(path)
 
 
 def agent_above() -> str:
