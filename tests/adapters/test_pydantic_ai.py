@@ -327,4 +327,4 @@ class TestPydanticAI(Conformance):
 
 def test_a_tool_of_the_provider_is_named_and_stands_in_the_request():
     made = Agent(Scripted(["done"], []).model, capabilities=[NativeTool(WebSearchTool())])
-    named_as_hosted("web_search", lambda manager: protect(made, manager).run_sync("Go."))
+    named_as_hosted("web_search", lambda manager: asyncio.run(protect(made, manager).run("Go.")))
