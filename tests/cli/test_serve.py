@@ -565,12 +565,13 @@ def test_a_process_that_takes_no_request_is_passed_over(command, payload):
     assert imposter.asked == 1
 
 
-def test_a_process_that_stops_after_taking_the_request_leaves_time_to_decide(command, payload):
+@pytest.mark.parametrize("announced", [5_000_000, 600_000_000])
+def test_a_process_that_stops_after_taking_the_request_leaves_time_to_decide(command, payload, announced):
     command.install(RULES)
 
     def answer(connection: socket.socket) -> None:
         receive(connection)
-        connection.sendall(TAKEN)
+        connection.sendall(resident.TAKEN + announced.to_bytes(8, "big"))
         time.sleep(60)
 
     Imposter(command, answer)

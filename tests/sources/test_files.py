@@ -110,12 +110,15 @@ def test_a_folder_above_the_machines_file_that_others_can_write_is_found(tmp_pat
     assert finding.message.endswith(f"can change {inner.parent}.")
 
 
-def test_the_machines_file_that_others_can_write_in_earnest_does_not_count(tmp_path):
+@pytest.mark.parametrize(("source", "mode"), [("managed", 0o666), ("user", 0o666), ("user", 0o602)])
+def test_a_file_that_others_can_write_in_earnest_does_not_count(tmp_path, source, mode):
     path = tmp_path / "agent-hooks.toml"
     path.write_text(toml(["true"]))
-    path.chmod(0o666)
-    (file,) = loaded(TomlSource("managed", str(tmp_path)))
+    path.chmod(mode)
+    (file,) = loaded(TomlSource(source, str(tmp_path)))
     assert (file.entries, file.findings[0].blocks) == ((), True)
+    path.chmod(0o664)  # a umask of 002
+    assert source == "managed" or loaded(TomlSource(source, str(tmp_path)))[0].entries
 
 
 # -- Claude Code's files -----------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import py_compile
 import subprocess
 import sys
 from importlib.machinery import PathFinder
@@ -91,6 +92,23 @@ def test_damaged_byte_code_is_made_anew(package, content):
     run(package, SAY)
     (cached,) = (package / "__pycache__").glob("mod.*")
     cached.write_bytes(content)
+    assert run(package, FIND + SAY).startswith("1 ")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such files")
+@pytest.mark.parametrize("kind", ["pipe", "open to all"])
+def test_byte_code_in_a_pipe_or_that_everybody_may_write_is_not_read(package, kind):
+    run(package, SAY)
+    (cached,) = (package / "__pycache__").glob("mod.*")
+    if kind == "pipe":
+        cached.unlink()
+        os.mkfifo(cached)
+    else:
+        other = package / "other.py"
+        other.write_text("VALUE = 2\n")
+        os.utime(other, ns=((package / "mod.py").stat().st_mtime_ns,) * 2)
+        py_compile.compile(str(other), str(cached))
+        cached.chmod(0o666)
     assert run(package, FIND + SAY).startswith("1 ")
 
 

@@ -104,7 +104,8 @@ def call(arguments: Sequence[str], options: dict[str, str], name: object, parts:
     try:
         since = b"%d" % ((monotonic() - begun) * 1_000_000)
         facts = (identity(FOLDER, VERSION), os.getcwdb(), variables, b"%d" % umask, *texts, payload)
-        return _called(pack(EVENT, since, *facts))
+        left = float(options.get("--timeout", "inf")) - (monotonic() - begun)
+        return _called(pack(EVENT, since, *facts), most=left - min(2.0, left / 4))  # the rest is for deciding here
     except (OSError, BrokenFrameError, ValueError):
         return None
 
@@ -118,8 +119,10 @@ def ask_for(kind: bytes) -> list[bytes] | None:
         return None
 
 
-def _called(request: bytes, seconds: float = 0.0) -> Call | None:
-    """Return a call with this request, None without a resident process. Raises ``OSError``, ``BrokenFrameError``."""
+def _called(request: bytes, seconds: float = 0.0, most: float = float("inf")) -> Call | None:
+    """Return a call with this request, answered within ``most`` seconds whatever the resident process says, None
+    without one. Raises ``OSError``, ``BrokenFrameError``.
+    """
     connection = _connection(seconds or TAKEN_SECONDS)
     if connection is None:
         return None
@@ -131,7 +134,7 @@ def _called(request: bytes, seconds: float = 0.0) -> Call | None:
             if not part or not (reply + part).startswith(TAKEN):
                 raise BrokenFrameError("the request was not taken")
             reply += part
-        return Call(connection, int.from_bytes(reply[len(TAKEN) :], "big") / 1_000_000)
+        return Call(connection, min(most, int.from_bytes(reply[len(TAKEN) :], "big") / 1_000_000))
     except BaseException:
         connection.close()
         raise

@@ -17,7 +17,7 @@ from agent_hooks.system.folders import (
     config_dir,
     config_dirs,
     managed_dir,
-    read_regular,
+    read_with_status,
     uses_account,
 )
 from agent_hooks.system.paths import folders_above, is_below, places_of
@@ -383,13 +383,15 @@ def _bytes_of(path: str, source: str, *, is_code: bool = False) -> bytes | ReadF
     ``is_code``: also the user's own counts only if nobody else can write it.
     """
     try:
-        data = read_regular(path, _MAX_BYTES)
+        data, status = read_with_status(path, _MAX_BYTES)
         if source == "managed" and (place := _other_writer(path)):
             remedy = "Let it belong to root, and let nobody else write it or a folder above it."
             problem = f"It does not count, because somebody other than root can change {place}."
             return ReadFile.unreadable(problem, remedy, path=path, source=source)
         if source != "managed" and is_code and (place := _other_writer(path, os.geteuid())):
             return _changeable(path, place, source)
+        if source == "user" and status.st_mode & stat.S_IWOTH and os.name != "nt":
+            return _changeable(path, path, source)
         return data
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -400,12 +402,12 @@ def _bytes_of(path: str, source: str, *, is_code: bool = False) -> bytes | ReadF
 
 
 def _changeable(path: str, place: str, source: str) -> ReadFile:
-    """Return the finding about code of the user that somebody else can change at ``place``."""
+    """Return the finding about a file of the user that somebody else can change at ``place``."""
     from shlex import quote
 
     is_foreign = os.lstat(place).st_uid not in (0, os.geteuid())
     command = f"sudo chown -h {os.geteuid()} {quote(place)}" if is_foreign else f"chmod go-w {quote(place)}"
-    problem = f"It is not run, because somebody else can change {place}, and so what would run."
+    problem = f"It does not count, because somebody else can change {place}."
     return ReadFile.unreadable(problem, f"Look at it, then type: {command}.", path=path, source=source)
 
 

@@ -223,12 +223,21 @@ def _spec(loader: SourceFileLoader) -> ModuleSpec:
     return spec
 
 
+def _open(path: str) -> int:
+    """Open a file of byte code. Raises ``OSError``, ``PermissionError`` if it is a pipe, or everybody may write it."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    if os.fstat(descriptor).st_mode & (0o170002 if os.name != "nt" else 0o170000) != 0o100000:
+        os.close(descriptor)
+        raise PermissionError(path)
+    return descriptor
+
+
 def _read_bundle(path: str) -> _Bundle:
     """Return where the byte code of modules and stages is, and all of it; nothing for a file that is no bundle."""
     try:
         from mmap import ACCESS_READ, mmap
 
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = _open(path)
         try:
             data = memoryview(mmap(descriptor, 0, access=ACCESS_READ))
         finally:
@@ -272,11 +281,13 @@ class _Loader(SourceFileLoader):
                 source = os.stat(self.path)
                 size, seconds = source.st_size, int(source.st_mtime)
             around, _, last = self.path.rpartition("/")
-            descriptor = os.open(f"{around}/__pycache__/{last[:-3]}{_ENDING}", os.O_RDONLY)
+            descriptor = _open(f"{around}/__pycache__/{last[:-3]}{_ENDING}")
             try:
                 data = os.read(descriptor, _MAX_BYTES)
             finally:
                 os.close(descriptor)
+        except PermissionError:
+            return self.source_to_code(self.get_data(self.path), self.path)
         except OSError:
             return super().get_code(fullname)
         facts = (seconds & 0xFFFFFFFF).to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little")
