@@ -208,14 +208,14 @@ _CALLED = {
 }
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, cutoff: float = 0.5) -> str:
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "", *, cutoff: float = 0.0) -> str:
     """Return the sentence that names the nearest of ``known`` to a wrong ``name``, or ``otherwise`` if none is near:
-    one that means the same, one that begins so, or one of almost the same letters.
+    one that means the same, one that begins so, or one of almost the same letters; the latter alone with a ``cutoff``.
     """
     from difflib import get_close_matches
 
     names = [*known]
-    near = [each for each in names if name in _CALLED.get(each, ())]
-    near = near or [each for each in names if len(name) > 2 and each.startswith(name)]
-    near = near or get_close_matches(name, names, n=1, cutoff=cutoff)
+    near = [each for each in names if not cutoff and name in _CALLED.get(each, ())]
+    near = near or [each for each in names if not cutoff and len(name) > 2 and each.startswith(name)]
+    near = near or get_close_matches(name, names, n=1, cutoff=cutoff or 0.5)
     return f"Did you mean {near[0]!r}?" if near else otherwise
