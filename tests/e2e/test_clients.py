@@ -58,8 +58,9 @@ def test_environment_moved_away(name: str, session: Callable[[str], Session]):
     here.move()
     model = here.ask([": none; echo > ran"])
     assert not here.ran("ran"), here.said
-    # The gate of the prompt is closed already; in Copilot, JSON alone closes it.
-    assert (model.requests == []) == (name != "copilot")
+    # A person can still type; opencode has no line of shell that could say what is gone.
+    assert (model.requests == []) == (name == "opencode")
+    assert model.saw("is gone, so no hook can be asked") == (name != "opencode"), here.said
     here.restore()
     here.ask([": none; echo > after"])
     assert here.ran("after"), here.said
@@ -98,7 +99,11 @@ def test_attack(what: str, name: str, session: Callable[[str], Session]):
 def _hooks(wiring: Path) -> str:
     """The hooks of a host's file: clients write settings of their own into the same one."""
     text = wiring.read_text() if wiring.exists() else ""
-    return json.dumps(json.loads(text)["hooks"]) if wiring.suffix == ".json" and text.strip() else text
+    if wiring.suffix != ".json" or not text.strip():
+        return text
+    hooks = json.loads(text)["hooks"]
+    hooks.pop("PreSkillShellCommand", None)  # an older Claude Code takes out the events that it does not know
+    return json.dumps(hooks)
 
 
 def _contents(here: Session, wiring: Path, site: Path) -> dict[str, str]:
