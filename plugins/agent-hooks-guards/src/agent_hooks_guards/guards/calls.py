@@ -75,6 +75,10 @@ _LANGUAGES = {
 }
 # A line of a notebook with a command for a shell, or other magic; its result may be assigned.
 _MAGIC = r"^([ \t]*)(?:[\w, ]+=[ \t]*)?(?:!+(.*)|%(?:(?:sx|system) (.*)|.*))$"
+# Magic that times or captures what stands behind it, with its options.
+_AROUND_CODE = r"^([ \t]*)%%?(?:time|timeit|prun|memit|capture)\b(?:[ \t]+-\w+(?:[ \t]+\d+)?)*[ \t]*"
+# Other magic of whole cells, but for the languages and shells that run the rest.
+_OTHER_CELLS = rf"\A(?:\s*%%(?!!|(?:script|system|sx|{'|'.join(_LANGUAGES)})\b).*\n)+"
 _NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
 # Tools with these words in their names look something up and run nothing.
 _LOOKUP_NAMES = frozenset(
@@ -217,10 +221,10 @@ def _notebook_cell(code: str, language: str) -> list[tuple[str, str]]:
     """Return the code of a notebook cell, and its command lines; without ``language`` it may not be Python."""
     import re
 
+    code = re.sub(_OTHER_CELLS, "", re.sub(_AROUND_CODE, r"\1", code, flags=re.MULTILINE))
     first, _, rest = code.lstrip().partition("\n")
     if first.startswith("%%"):
-        magic = (first[2:].split() or [""])[0]
-        return [(rest, "sh" if magic in ("script", "system", "sx") else _LANGUAGES.get(magic, "python"))]
+        return [(rest, _LANGUAGES.get((first[2:].split() or [""])[0], "sh"))]
     if _is_python(code):
         # `require('fs').rmSync('/')` is valid in both languages.
         is_both = not language and any(name in code for name in _NODE_NAMES)
