@@ -52,7 +52,7 @@ _SQL_NAMES = frozenset(
 _DEEDS = frozenset(
     """
     delete drop destroy purge wipe erase truncate terminate flush flushall flushdb decommission nuke deprovision
-    remove send merge publish transfer revoke uninstall
+    remove send merge publish transfer revoke uninstall reset empty clear
     """.split()
 )
 _TAKING_NAMES = frozenset("delete remove erase trash move rename rm mv rmdir unlink".split())
@@ -61,7 +61,7 @@ _FILE_NAMES = frozenset(
 )
 # Keys whose values name the verb, and the kind of object that a tool is about.
 _DEED_KEYS = ("action", "operation")
-_OBJECT_KEYS = (*_DEED_KEYS, "kind", "type", "resource", "resource_type", "resourcetype", "object_type")
+_OBJECT_KEYS = (*_DEED_KEYS, "kind", "resource", "resource_type", "resourcetype", "object_type")
 _SHELL_NAMES = frozenset("bash shell sh zsh terminal cmd console powershell pwsh".split())
 _RUNNING_NAMES = _SHELL_NAMES | frozenset("exec execute run command".split())
 _CODE_NAMES = frozenset("exec execute run eval evaluate interpreter repl sandbox notebook kernel".split())
