@@ -33,6 +33,7 @@ HARMFUL = [
     ("box__spawn", {"options": [{"ARGV": "rm -rf ~"}]}, "files-delete-home"),
     ("box__spawn", {"Command": "rm -rf ~"}, "files-delete-home"),
     ("box__spawn", {"commandLine": "rm -rf ~"}, "files-delete-home"),
+    ("shop__runSQL", {"query": "DROP TABLE users"}, "sql-drop"),
     ("shop__send", {"SQL": "DROP TABLE users"}, "sql-drop"),
     ("redis__redis_command", {"command": "FLUSHALL"}, "sql-drop"),
     ("desktop-commander__start_process", {"command": "rm -rf ~", "timeout_ms": 1000}, "files-delete-home"),

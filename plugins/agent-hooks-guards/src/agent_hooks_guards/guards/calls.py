@@ -41,19 +41,14 @@ _SQL_WORDS = (
 # Beginnings of commands for the database that the name of a tool names.
 _DATABASES = {"redis": "redis-cli ", "valkey": "redis-cli "}
 _SQL_CLIENTS = {"mysql": "mysql -e", "mariadb": "mysql -e"}
-# A tool with one of these in its name takes SQL under any of `_SQL_KEYS`.
+# A tool with one of these or `sql` in its name takes SQL under any of `_SQL_KEYS`.
 _SQL_NAMES = frozenset(
-    """
-    sql postgres postgresql pg pgsql mysql mariadb sqlite mssql db database supabase neon snowflake bigquery duckdb
-    clickhouse redshift neo4j cypher execute migration
-    """.split()
+    "postgres pg mariadb db database supabase neon snowflake bigquery duckdb neo4j cypher execute migration".split()
 )
 # Verbs in the names of tools. The rules of the family `tools` tell what they destroy; the rest is asked at `strict`.
 _DEEDS = frozenset(
-    """
-    delete drop destroy purge wipe erase truncate terminate flush flushall flushdb decommission nuke deprovision
-    remove send merge publish transfer revoke uninstall reset empty clear
-    """.split()
+    "delete drop destroy purge wipe erase truncate terminate flush flushall flushdb decommission nuke deprovision "
+    "remove send merge publish transfer revoke uninstall reset empty clear".split()
 )
 _TAKING_NAMES = frozenset("delete remove erase trash move rename rm mv rmdir unlink".split())
 _FILE_NAMES = frozenset(
@@ -82,10 +77,8 @@ _OTHER_CELLS = rf"\A(?:\s*%%(?!!|(?:script|system|sx|{'|'.join(_LANGUAGES)})\b).
 _NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
 # Tools with these words in their names look something up and run nothing.
 _LOOKUP_NAMES = frozenset(
-    """
-    search find lookup list filter docs documentation explain describe format lint fix review markdown validate parse
-    analyze check scan compile
-    """.split()
+    "search find lookup list filter docs documentation explain describe format lint fix review markdown validate "
+    "parse analyze check scan compile".split()
 )
 # Tools with these keep or send a text for people.
 _PROSE_NAMES = frozenset("comment message note notes gist snippet draft issue post".split())
@@ -139,10 +132,9 @@ class _ToolName:
         self.is_typing = any(each in lower for each in _TYPING_NAMES)
         # Without the name of its server; who runs something does not only look at it.
         own = frozenset(words_of(tail) + words_of(tail.lower()))
-        own = own if own.isdisjoint(_RUNNING_NAMES) else frozenset()
-        self.is_lookup = not own.isdisjoint(_LOOKUP_NAMES)
-        self.is_prose = not own.isdisjoint(_PROSE_NAMES)
-        self.takes_sql = not words.isdisjoint(_SQL_NAMES)
+        self.is_lookup = own.isdisjoint(_RUNNING_NAMES) and not own.isdisjoint(_LOOKUP_NAMES)
+        self.is_prose = own.isdisjoint(_RUNNING_NAMES) and not own.isdisjoint(_PROSE_NAMES)
+        self.takes_sql = "sql" in lower or not words.isdisjoint(_SQL_NAMES)
         self.acts = not words.isdisjoint(_DEEDS)
         self.sql_client = next((_SQL_CLIENTS[word] for word in words if word in _SQL_CLIENTS), "sql: -e")
         self.database = next((_DATABASES[word] for word in words if word in _DATABASES), "")
