@@ -107,6 +107,7 @@ HONEST = [
     ("exa__web_search_exa", {"query": "truncate table"}),
     ("perplexity__ask", {"query": "What does DELETE FROM users without a WHERE do?"}),
     ("perplexity__ask", {"query": "Create a script to drop table users"}),
+    ("perplexity__ask", {"query": "Drop in replacement for lodash (drop table)?"}),
     ("deepwiki__ask_question", {"query": "select the best way to drop table users; thanks"}),
     ("linear__list_issues", {"query": "delete from cart"}),
     ("linear__get_issues", {"query": "drop table reservations"}),

@@ -57,7 +57,7 @@ _WHERE = Pattern(r"\bWHERE\b")
 _CONDITION_END = Pattern(r"\b(?:RETURNING|LIMIT|ORDER BY)\b|\) SELECT\b")
 _SIGNS = Pattern(r"[;*\"`=(]|'[^']*'")
 _BEGINNINGS = Pattern(
-    r"(?:^|;)\s*(?:(?:DROP|TRUNCATE|DELETE\s+FROM|UPDATE|ALTER|GRANT|COPY|EXEC|EXECUTE|SHUTDOWN|WITH\s+\w+\s+AS"
+    r"(?:^|;)\s*(?:(?:DROP(?!\s+(?:IN|THE)\b)|TRUNCATE|DELETE\s+FROM|UPDATE|ALTER|GRANT|COPY|EXEC|EXECUTE|SHUTDOWN|WITH\s+\w+\s+AS"
     r"|(?:INSERT|REPLACE|MERGE)\s+(?:INTO|OVERWRITE)|CREATE\s+(?:USER|ROLE|LOGIN)|(?:RESET|PURGE)\s+(?:MASTER|BINARY)"
     r"|REMOVE\s+(?:TABLE|DATABASE|NAMESPACE))\b|(?:OPTIONAL\s+)?MATCH\s*\(|(?:CALL|SELECT)\s+(?:[\w.]+\(|[*']))"
 )
