@@ -139,7 +139,7 @@ def test_a_reason_speaks_of_what_the_rule_is_about(rule):
         ("dropuser app", "account", "column"),
         ("psql -c 'DROP VIEW report'", "view", "column"),
         ("nodetool decommission", "member", "drops"),
-        ("cut -d= -f1 .env", "Values that it prints", "names"),
+        ("cut -d= -f1 .env", "What it prints", "names"),
         ("cat source/server.key", "key", "env"),
         ("sed -n 1,3p server.key", "key", "env"),
         ("schtasks /create /tn x /tr y /sc daily", "scheduled", "crontab"),

@@ -18,6 +18,10 @@ kubectl delete ns prod -- --dry-run=client
 kubectl delete ns prod -l --dry-run=client
 kubectl delete ns prod --help=false
 kubectl delete ns prod --help --help=false
+kubectl delete ns prod -h=false
+kubectl delete ns prod --help -h=false
+docker system prune -af --volumes -h=false
+docker system prune -afh=0 --volumes
 gh repo delete acme/shop --yes --help=false
 gh repo delete acme/shop --yes -- --help
 gh repo delete acme/shop --yes -R --help
@@ -46,6 +50,8 @@ npm publish --dry-run=false
 npm publish --dry-run --no-dry-run
 helm uninstall web --dry-run=false
 helm uninstall web --dry-run=none
+git push --force -n=false origin main
+rclone sync a: b: -n=false
 terraform state rm a.b -dry-run=false
 terraform destroy -auto-approve -help=false
 cargo publish --dry-run --no-dry-run
@@ -75,6 +81,7 @@ git clean -fdx --dry-run
 git rm -rf . --cached
 git rm -rf . -n
 docker system prune --help
+docker system prune -h=true
 docker system prune -af --help=true
 gh repo delete acme/shop --help
 npm publish --dry-run
@@ -85,6 +92,7 @@ cargo publish --dry-run --no-verify
 aws s3 rm s3://b --recursive --dryrun
 aws ec2 terminate-instances --instance-ids i-1 --dry-run
 rclone sync a: b: --dry-run
+rclone sync a: b: -n=true
 git prune -n
 git restore -S .
 docker run -v /etc/passwd:/etc/passwd:ro -v $PWD:/src img ls

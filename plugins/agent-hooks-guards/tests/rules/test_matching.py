@@ -322,11 +322,20 @@ def test_no_words_make_it_fail(words):
         ("mv ~/notes.md ~/out.txt; rm ~/out.txt", True),
         ("ssh web 'echo a > ~/out.txt'; rm ~/out.txt", True),
         ("mkdir ~/new && echo a > ~/new/b && rm -rf ~/new", True),
+        ("echo a > ~/out.txt; cp ~/out.txt ~/b.txt; rm ~/out.txt ~/b.txt", False),
+        ("echo a > ~/out.txt; echo b >> ~/out.txt; rm ~/out.txt", False),
+        ("echo > '*'; rm -f *", True),
+        ("echo a > ~/'*.txt'; rm -f ~/*.txt", True),
+        ("echo > ~/x; mv ~/precious ~/x; rm ~/x", True),
+        ("cp /dev/null ~/x; mv ~/precious ~/x; rm ~/x", True),
+        ("echo a > ~/n; ssh h rm ~/n", True),
+        ("echo a > ~/n$(date); rm ~/n$(cat list)", True),
+        ("echo a > ~/.ssh/'id_*'; rm ~/.ssh/id_*", True),
     ],
 )
 def test_deleting_a_file_that_the_command_makes_loses_nothing(text, expected):
     ids = {verdict.rule.id for verdict in judge(analyse(text, PLACE), OWN, PLACE)}
-    assert bool(ids & {"files-delete-outside-file", "files-delete-outside"}) == expected
+    assert any(each.startswith("files-delete-") for each in ids) == expected
 
 
 def test_a_file_that_was_there_before_is_not_the_command_s_own(tmp_path):

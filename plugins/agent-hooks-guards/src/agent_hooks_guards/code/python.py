@@ -33,7 +33,9 @@ from .python_values import (
 )
 
 # Names that need no import; those of modules, because code in `exec` shares the imports around it.
-_GLOBAL_NAMES = frozenset(dir(builtins)) | sys.stdlib_module_names | set("file execfile raw_input __builtins__".split())
+_GLOBAL_NAMES = (
+    frozenset(dir(builtins)) | sys.stdlib_module_names | set("file execfile raw_input get_ipython __builtins__".split())
+)
 _MOST_STEPS = 50_000
 # After so many rounds, a loop has one round with an unknown item.
 _MOST_ROUNDS = 64

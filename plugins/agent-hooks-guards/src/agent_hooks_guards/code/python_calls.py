@@ -423,6 +423,7 @@ SIMPLE: dict[str, Callable[[Call], Value]] = {
     "compute_list": lambda call: (
         computed(lambda: getattr(builtins, call.name)(*call.columns()), []) or Value(UNKNOWN, call.labels())
     ),
+    "ipython": lambda _call: Value("ipython", kind="name"),
     "words": lambda call: call.start([word for each in call.arguments for word in _split(each)]),
     "path": lambda call: Value(posixpath.join("", *map(text_of, call.arguments)) or ".", call.labels(), "path"),
     "current_folder": lambda call: Value(str(call.walk.cwd) or ".", NO_LABELS, "path" if call.word == "cwd" else ""),

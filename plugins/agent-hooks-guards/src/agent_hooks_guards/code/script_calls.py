@@ -39,6 +39,8 @@ _TELLING = (FILE, "secret", ENVIRONMENT, CREDENTIAL, "login:")
 # Effects whose path is no file.
 _ELSEWHERE = frozenset(("send", "receive", "run", "fork"))
 _ADDRESSES = ("url", "uri", "href", "hostname", "host")
+# An address of the site whose page runs the code.
+_OF_PAGE = re.compile(rf"/(?![/\\\s{UNKNOWN}])")
 _BODIES = ("body", "data", "content", "form", "json", "Content", "payload", "formData")
 # A computed member of these, or of nothing, may run something.
 _OWNERS = frozenset(
@@ -402,6 +404,8 @@ class Calls:
         if proxy is not None:
             self.effect("receive", _address(proxy))
         self.is_online = True
+        if call.name == "fetch" and _OF_PAGE.match(address.text):
+            return
         if address.text.startswith("file:"):
             self.effect("read", address)
             return

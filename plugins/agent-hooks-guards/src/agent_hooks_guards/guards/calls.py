@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from agent_hooks.model.snapshot import Snapshot
-from agent_hooks.model.tools import COMMAND_KEYS, WORKDIR_KEYS, command_in, is_flat
+from agent_hooks.model.tools import COMMAND_KEYS, WORKDIR_KEYS, command_in, is_flat, texts_in
 from agent_hooks.system.caching import lru_cache
 from agent_hooks.system.paths import real_path
 from agent_hooks.trust.gate.calls import words_of
@@ -23,10 +23,10 @@ _TYPED_KEYS = frozenset(("chars", "input", "keystrokes"))
 # Keys that hold a command, code or SQL in any tool, whatever its name is.
 _SURE_COMMAND_KEYS = frozenset((*COMMAND_KEYS, "argv"))
 _SURE_CODE_KEYS = frozenset(("code", "cell_source", "function"))
-_SURE_SQL_KEYS = frozenset(("sql", "sql_query", "sqlQuery", "sql_statement", "sqlText"))
+_SURE_SQL_KEYS = frozenset(("sql", "sql_query", "sqlquery", "sql_statement", "sqltext"))
 _SQL_KEYS = _SURE_SQL_KEYS | {"query", "queries", "statement", "statements"}
 _CODE_KEYS = _SURE_CODE_KEYS.union(
-    "source source_code sourceCode python_code cell cells snippet program expression statements".split()
+    "source source_code sourcecode python_code cell cells snippet program expression statements".split()
 )
 # The same for a tool that is named after a language.
 _LANGUAGE_TOOL_KEYS = _CODE_KEYS | {*COMMAND_KEYS, "commands", "input", "query"}
@@ -41,12 +41,14 @@ _SQL_WORDS = (
 # Beginnings of commands for the database that the name of a tool names.
 _DATABASES = {"redis": "redis-cli ", "valkey": "redis-cli "}
 _SQL_CLIENTS = {"mysql": "mysql -e", "mariadb": "mysql -e"}
+# A tool with one of these or `sql` in its name takes SQL under any of `_SQL_KEYS`.
+_SQL_NAMES = frozenset(
+    "postgres pg mariadb db database supabase neon snowflake bigquery duckdb neo4j cypher execute migration".split()
+)
 # Verbs in the names of tools. The rules of the family `tools` tell what they destroy; the rest is asked at `strict`.
 _DEEDS = frozenset(
-    """
-    delete drop destroy purge wipe erase truncate terminate flush flushall flushdb decommission nuke deprovision
-    remove send merge publish transfer revoke uninstall
-    """.split()
+    "delete drop destroy purge wipe erase truncate terminate flush flushall flushdb decommission nuke deprovision "
+    "remove send merge publish transfer revoke uninstall reset empty clear".split()
 )
 _TAKING_NAMES = frozenset("delete remove erase trash move rename rm mv rmdir unlink".split())
 _FILE_NAMES = frozenset(
@@ -54,7 +56,7 @@ _FILE_NAMES = frozenset(
 )
 # Keys whose values name the verb, and the kind of object that a tool is about.
 _DEED_KEYS = ("action", "operation")
-_OBJECT_KEYS = (*_DEED_KEYS, "kind", "type", "resource", "resource_type", "resourceType", "object_type")
+_OBJECT_KEYS = (*_DEED_KEYS, "kind", "resource", "resource_type", "resourcetype", "object_type")
 _SHELL_NAMES = frozenset("bash shell sh zsh terminal cmd console powershell pwsh".split())
 _RUNNING_NAMES = _SHELL_NAMES | frozenset("exec execute run command".split())
 _CODE_NAMES = frozenset("exec execute run eval evaluate interpreter repl sandbox notebook kernel".split())
@@ -68,9 +70,16 @@ _LANGUAGES = {
 }
 # A line of a notebook with a command for a shell, or other magic; its result may be assigned.
 _MAGIC = r"^([ \t]*)(?:[\w, ]+=[ \t]*)?(?:!+(.*)|%(?:(?:sx|system) (.*)|.*))$"
+# Magic that times or captures what stands behind it, with its options.
+_AROUND_CODE = r"^([ \t]*)%%?(?:time|timeit|prun|memit|capture)\b(?:[ \t]+-\w+(?:[ \t]+\d+)?)*[ \t]*"
+# Other magic of whole cells, but for the languages and shells that run the rest.
+_OTHER_CELLS = rf"\A(?:\s*%%(?!!|(?:script|system|sx|{'|'.join(_LANGUAGES)})\b).*\n)+"
 _NODE_NAMES = ("require(", "process.", "Deno.", "Bun.")
 # Tools with these words in their names look something up and run nothing.
-_LOOKUP_NAMES = frozenset("search find lookup docs documentation explain describe format lint review markdown".split())
+_LOOKUP_NAMES = frozenset(
+    "search find lookup list filter docs documentation explain describe format lint fix review markdown validate "
+    "parse analyze check scan compile".split()
+)
 # Tools with these keep or send a text for people.
 _PROSE_NAMES = frozenset("comment message note notes gist snippet draft issue post".split())
 # Kinds of tools whose arguments may name hosts, and those whose arguments go nowhere.
@@ -87,7 +96,7 @@ def commands_of(call: ToolCall) -> list[tuple[str, str]]:
     kind = call.kind
     if kind not in ("shell", "other", "mcp"):
         return []
-    args, name, is_shell = call.args, _tool_name(call.name), kind == "shell"
+    args, name, is_shell = _lowered(call.args), _tool_name(call.name), kind == "shell"
     acts = name.acts or any(str(args[key]).lower() in _DEEDS for key in _DEED_KEYS if key in args)
     deeds = [(f"tool: '{_deed(args, name)}'", "sh")] if acts and not is_shell else []
     if not (is_shell or name.may_run) and is_flat(args) and args.keys().isdisjoint(_TELLING_KEYS):
@@ -113,16 +122,19 @@ class _ToolName:
     """
 
     def __init__(self, name: str) -> None:
-        lower = name.lower()
+        lower, tail = name.lower(), name.rpartition("__")[2]
         words = frozenset((*words_of(name), *words_of(lower)))
-        self.words = " ".join(words_of(lower if name.rpartition("__")[2].isupper() else name))
+        self.words = " ".join(words_of(lower if tail.isupper() else name))
         languages = (_LANGUAGES[word] for word in sorted(words) if word in _LANGUAGES and word not in _SHELL_NAMES)
         self.language = next(languages, "")
         self.is_shell = not words.isdisjoint(_SHELL_NAMES)
         self.is_running = not words.isdisjoint(_RUNNING_NAMES)
         self.is_typing = any(each in lower for each in _TYPING_NAMES)
-        self.is_lookup = not words.isdisjoint(_LOOKUP_NAMES)
-        self.is_prose = not words.isdisjoint(_PROSE_NAMES)
+        # Without the name of its server; who runs something does not only look at it.
+        own = frozenset(words_of(tail) + words_of(tail.lower()))
+        self.is_lookup = own.isdisjoint(_RUNNING_NAMES) and not own.isdisjoint(_LOOKUP_NAMES)
+        self.is_prose = own.isdisjoint(_RUNNING_NAMES) and not own.isdisjoint(_PROSE_NAMES)
+        self.takes_sql = "sql" in lower or not words.isdisjoint(_SQL_NAMES)
         self.acts = not words.isdisjoint(_DEEDS)
         self.sql_client = next((_SQL_CLIENTS[word] for word in words if word in _SQL_CLIENTS), "sql: -e")
         self.database = next((_DATABASES[word] for word in words if word in _DATABASES), "")
@@ -141,10 +153,17 @@ def takes_files(name: str) -> bool:
     return not (words.isdisjoint(_TAKING_NAMES) or words.isdisjoint(_FILE_NAMES))
 
 
+def _lowered(value: Any) -> Any:
+    """Return arguments with their keys in lower case, at any depth."""
+    if isinstance(value, dict):
+        return {key if key in COMMAND_KEYS else str(key).lower(): _lowered(each) for key, each in value.items()}
+    return [*map(_lowered, value)] if isinstance(value, (list, tuple)) else value
+
+
 def _commands_in(args: Mapping[str, Any], *, is_sure: bool) -> Iterator[str]:
     """Yield the command lines in ``args``. ``is_sure``: the tool is known to run them."""
     if is_sure or not _SURE_COMMAND_KEYS.isdisjoint(args):
-        yield command_in(args)
+        yield command_in(args) or texts_in(args, ("argv",))
     for key, value in args.items():
         for inner in value if isinstance(value, (list, tuple)) else (value,):
             if key != "commands" and isinstance(inner, dict):
@@ -152,15 +171,15 @@ def _commands_in(args: Mapping[str, Any], *, is_sure: bool) -> Iterator[str]:
 
 
 def _statements(args: Mapping[str, Any], name: _ToolName) -> Iterator[tuple[str, str]]:
-    """Yield SQL as the command of a client; under keys that mean other texts as well, only if all of it is SQL."""
-    for keys, is_sure in ((_SURE_SQL_KEYS, True), (_SQL_KEYS - _SURE_SQL_KEYS, False)):
+    """Yield SQL as the command of a client; under keys that mean other texts as well, only if it is surely SQL."""
+    for keys, is_sure in ((_SURE_SQL_KEYS, True), (_SQL_KEYS - _SURE_SQL_KEYS, name.takes_sql)):
         for text in () if name.is_prose else _strings_under(args, keys, between=";\n"):
             upper = text.upper()
             if not any(word in upper for word in _SQL_WORDS):
                 continue
-            from agent_hooks_guards.programs.sql.statements import are_statements
+            from agent_hooks_guards.programs.sql.statements import is_sql
 
-            if is_sure or are_statements(text):
+            if is_sure or is_sql(text):
                 quoted = text.replace("'", "'\\''")
                 yield f"{name.sql_client} '{quoted}'", "sh"
 
@@ -194,10 +213,10 @@ def _notebook_cell(code: str, language: str) -> list[tuple[str, str]]:
     """Return the code of a notebook cell, and its command lines; without ``language`` it may not be Python."""
     import re
 
+    code = re.sub(_OTHER_CELLS, "", re.sub(_AROUND_CODE, r"\1", code, flags=re.MULTILINE))
     first, _, rest = code.lstrip().partition("\n")
     if first.startswith("%%"):
-        magic = (first[2:].split() or [""])[0]
-        return [(rest, "sh" if magic in ("script", "system", "sx") else _LANGUAGES.get(magic, "python"))]
+        return [(rest, _LANGUAGES.get((first[2:].split() or [""])[0], "sh"))]
     if _is_python(code):
         # `require('fs').rmSync('/')` is valid in both languages.
         is_both = not language and any(name in code for name in _NODE_NAMES)

@@ -294,10 +294,12 @@ class _Parser:
             if place > _LONGEST_BUNDLE and name in self.options.names:
                 continue
             kind = self._kind(name)
+            rest = letters[place:]
+            if rest[:1] == "=" and kind in (None, FLAG, HELP):
+                return self._take(name, kind or FLAG, rest[1:], at)
             if not kind:
                 self._add(name, None, at)
             elif kind == DIGITS:
-                rest = letters[place:]
                 is_hex = name == "-0" and rest[:1] in ("x", "X")
                 digits = "0123456789xXabcdefABCDEF" if is_hex else "0123456789"
                 value = rest[: len(rest) - len(rest.lstrip(digits))]
@@ -306,7 +308,6 @@ class _Parser:
             elif kind == HELP:
                 self._take(name, kind, None, at)
             else:
-                rest = letters[place:]
                 equals = "=" if "equals" in self.grammar.styles else ""
                 return self._take(name, kind, rest.removeprefix(equals) or None, at)
         return at

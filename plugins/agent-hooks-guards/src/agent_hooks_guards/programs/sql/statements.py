@@ -55,6 +55,12 @@ _STRING = Pattern(r"'\x01(\d+)\x01'")
 _TRUE = Pattern(r"TRUE|NOT FALSE|0*[1-9][\d.]*|(\w+|'') ?={1,2} ?\1|(\d+) ?(?:<>|!=|<) ?(?!\2\b)\d+")
 _WHERE = Pattern(r"\bWHERE\b")
 _CONDITION_END = Pattern(r"\b(?:RETURNING|LIMIT|ORDER BY)\b|\) SELECT\b")
+_SIGNS = Pattern(r"[;*\"`=(]|'[^']*'")
+_BEGINNINGS = Pattern(
+    r"(?:^|;)\s*(?:(?:DROP(?!\s+(?:IN|THE)\b)|TRUNCATE|DELETE\s+FROM|UPDATE|ALTER|GRANT|COPY|EXEC|EXECUTE|SHUTDOWN|WITH\s+\w+\s+AS"
+    r"|(?:INSERT|REPLACE|MERGE)\s+(?:INTO|OVERWRITE)|CREATE\s+(?:USER|ROLE|LOGIN)|(?:RESET|PURGE)\s+(?:MASTER|BINARY)"
+    r"|REMOVE\s+(?:TABLE|DATABASE|NAMESPACE))\b|(?:OPTIONAL\s+)?MATCH\s*\(|(?:CALL|SELECT)\s+(?:[\w.]+\(|[*']))"
+)
 _META = Pattern(
     r"^[ \t]*(?:\.(?:output|once|backup|save|clone)|\\[ow])\s+['\"]?(?!\|)(?!/tmp/[^.]|\./[^.])"
     rf"(?:[/~.${UNKNOWN}]|.*\.\.)",
@@ -112,12 +118,10 @@ def statements(text: str, dialect: str = "") -> list[str]:
     return [*found, "file"] if _META.search(text) else found
 
 
-def are_statements(text: str) -> bool:
-    """Whether all of ``text`` is SQL, rather than a question about it."""
-    plain = _literals("").sub(lambda match: " " if match["comment"] is not None else "''", text[:_LONGEST])
-    found = [" ".join(each.split()) for each in plain.upper().split(";")]
-    whole = _patterns("whole")
-    return any(found) and all(any(pattern.fullmatch(each) for _, pattern in whole) for each in found if each)
+def is_sql(text: str) -> bool:
+    """Whether ``text`` is SQL rather than a question about it: a statement begins, and has signs that prose has not."""
+    plain = _literals("").sub(lambda match: " " if match["comment"] is not None else match[0], text[:_LONGEST])
+    return bool(_SIGNS.search(plain) and _BEGINNINGS.search(plain.upper()))
 
 
 def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
