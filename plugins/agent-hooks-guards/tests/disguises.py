@@ -243,8 +243,6 @@ PROJECTS: dict[str, Callable[[str], str]] = {
     "npm pkg": lambda c: f"npm pkg set {quote(f'scripts.clean={c}')} && npm run clean",
     "just": project("justfile", lambda c: f"clean:\n    @{c}", "just clean"),
     "task": project("Taskfile.yml", lambda c: f"tasks:\n  x:\n    cmds:\n      - {c}", "task x"),
-    "tox": project("tox.ini", lambda c: f"[testenv]\ncommands =\n    {c}", "tox -e py"),
-    "a Procfile": project("Procfile", lambda c: f"web: {c}", "foreman start"),
     "pytest": project("tests/conftest.py", in_python, "python -m pytest -q"),
     "rake": project("Rakefile", lambda c: f"task :x do\n  sh {in_ruby(c)}\nend", "rake x"),
     "jest": project("jest.config.ts", lambda c: f"require('child_process').execSync({json.dumps(c)})", "npx jest"),

@@ -345,3 +345,20 @@ def test_a_file_that_was_there_before_is_not_the_command_s_own(tmp_path):
     assert is_broken({"effect": ["delete"]}, effects=effects)
     there.unlink()
     assert not is_broken({"effect": ["delete"]}, effects=effects)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_lost"),
+    [
+        (": > ~/new; for i in 1 2; do echo $i >> ~/new; done", False),
+        ("truncate -s0 ~/new", False),
+        (": > ~/notes.md", True),
+        (": > ~/n*", True),
+        ("mv a ~/new; : > ~/new", True),
+        ("ln -s ~/notes.md ~/new; : > ~/new", True),
+    ],
+)
+def test_only_a_file_that_is_there_is_lost_when_it_is_emptied(tmp_path, command, is_lost):
+    (tmp_path / "notes.md").touch()
+    effects = analyse(command, Place(f"{tmp_path}/app", str(tmp_path))).effects
+    assert ("delete" in {each.kind for each in effects if each.command.name != "mv"}) == is_lost

@@ -203,6 +203,7 @@ def test_a_quoted_text_is_only_shown(text):
         'cmd /c rd /s /q "C:\\$GetCurrent"',
         'cmd //c "rd /s /q C:\\Users\\Ana\\Desktop"',
         "cmd.exe //c 'del /s /q C:\\Windows'",
+        "cmd //c rmdir //s //q 'C:\\Users\\Ana\\Desktop'",
     ],
 )
 def test_a_command_line_that_a_shell_of_unix_gives_to_cmd_is_found(command):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.actions import Command, Effect
-from agent_hooks_guards.model.values import MOVED, NETWORK, NO_LABELS, NOTHING, PERSONAL, SECRET, UNKNOWN, Data
+from agent_hooks_guards.model.values import MOVED, NETWORK, NOTHING, PERSONAL, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Simplified
 from agent_hooks_guards.programs.effects import STREAMS, copies, effects
 
@@ -24,6 +24,8 @@ _FROM_INPUT = frozenset(("tee", "sponge", "dd", "split", "csplit", "pv", "awk", 
 _INSTEAD_OF_PRINTING = frozenset(("sort", "iconv", "uniq", "base64", "xxd", "curl"))
 # The name of a file in a patch, and the lines up to the next one.
 _PATCHED = Pattern(r"(?m)^\+\+\+ (?:b/)?([^\t\n]*\S).*\n((?:(?!\+\+\+ ).*\n?)*)")
+# A variable whose name says that the folder is made anew.
+_SCRATCH = Pattern(r"\$\{?\w*(?:TE?MP|BUILD|CACHE|WORKSPACE)")
 # These write all data of a database.
 _DUMPING = frozenset(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "mongoexport", "redis-cli"))
 # These print all files of a folder.
@@ -48,12 +50,15 @@ def note_effects(walk: Evaluation, command: Command, frame: Frame) -> None:
             effect.path = followed(effect.path, links)
         for path in effect.files:
             effect.labels |= walk.labels_of_file(path, frame) | walk.labels_of_folder(path, frame)
+            # What was moved there is kept elsewhere as well.
+            frame.state.moved.difference_update([each for each in frame.state.moved if each.startswith(f"{path}/")])
         if command.name == "mv" and effect.kind == "write":
             frame.state.moved.add(effect.path)
         elif effect.kind == "delete" and effect.recursive:
-            effect.labels |= (
-                {MOVED} if any(each.startswith(f"{effect.path}/") for each in frame.state.moved) else NO_LABELS
-            )
+            if any(each.startswith(f"{effect.path}/") for each in frame.state.moved):
+                effect.labels |= {MOVED}
+            if UNKNOWN in effect.path and _SCRATCH.search(command.fragment):
+                effect.labels |= {"scratch"}
         if effect.kind == "read":
             effect.labels |= walk.labels_of_file(effect.path, frame)
         walk.analysis.effects.append(on_this_machine(effect, frame.state.mounts) if frame.state.mounts else effect)

@@ -199,18 +199,23 @@ def _run_file(
 
 def _run_written(walk: Evaluation, command: Command, frame: Frame, language: str = "", text: str = "") -> None:
     """Run the files that an earlier command wrote and that a program runs without being given them, or that the code
-    ``text`` imports; each content once, as it may import itself.
+    ``text`` imports; each content once, as it may import itself. Only what is surely known of them counts: tests and
+    modules are full of helpers that run what they are given, of stand-ins, and of repositories of their own.
     """
     from agent_hooks_guards.code.written import files_imported, files_run_by, scripts_set
 
     if "pkg" in command.argv and (scripts := scripts_set(command)):
         walk.keep(walk.path("package.json", frame), Data(scripts, command.labels_of()), frame, append=True)
-    files = frame.state.files
+    files, analysis = frame.state.files, walk.analysis
+    doubts, commands = len(analysis.doubts), len(analysis.commands)
     for each in files_imported(language, text, files) if language else files_run_by(command, files):
         content = frame.state.file(each.path) if each.path else each.code
         if content is not None and (each.language, content.text) not in walk.ran:
             walk.ran.add((each.language, content.text))
             _run_one(walk, each, command, frame, wants=False)
+    del analysis.doubts[doubts:]
+    kept = [each for each in analysis.commands[commands:] if each.name != "git" or UNKNOWN not in each.cwd]
+    analysis.commands[commands:] = kept
 
 
 def _shebang(text: str) -> str:

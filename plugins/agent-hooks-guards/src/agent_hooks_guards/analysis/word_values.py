@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from agent_hooks.shell import syntax
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.system.caching import cache
@@ -125,7 +127,11 @@ class WordValues:
         return NO_LABELS if found.isdisjoint(("home", "root")) else frozenset((SECRET,))
 
     def note_emptied(self, path: str, command: Command) -> None:
-        """Record that a file is left without content, which is as good as deleting it."""
+        """Record that a file is left without content, which is as good as deleting it if it was there before."""
+        is_plain = not command.host and frozenset(f"{UNKNOWN}*?[").isdisjoint(path)
+        is_new = is_plain and not os.path.lexists(path) and os.path.isdir(os.path.dirname(path))
+        if is_new and not any(each.path == path and each.command.name == "mv" for each in self.analysis.effects):
+            return
         if not path.startswith(("/dev/", "/proc/", "/sys/")):
             self.analysis.effects.append(Effect("delete", path, command))
 

@@ -193,6 +193,8 @@ class Walk:
                     self.names[name] = attribute(self, Value(module, kind="name"), what)
             case ast.For() | ast.AsyncFor():
                 items = self.items(self.value(node.iter))
+                if [each.it for each in items] == ["*"] and any(isinstance(each, ast.If) for each in ast.walk(node)):
+                    items = [Value(UNKNOWN)]
                 items[_MOST_ROUNDS:] = [Value(UNKNOWN, labels_of(*items))] if len(items) > _MOST_ROUNDS else []
                 self.loops += (is_endless := _is_endless(node.iter))
                 for item in items:
@@ -360,7 +362,7 @@ class Walk:
         items = self.items(self.value(generators[0].iter))
         self.loops += (is_endless := _is_endless(generators[0].iter))
         for item in items:
-            self._bind(generators[0].target, item)
+            self._bind(generators[0].target, Value(UNKNOWN) if item.it == "*" and generators[0].ifs else item)
             for condition in generators[0].ifs:
                 self.value(condition)
             self._generate(element, generators[1:], made)

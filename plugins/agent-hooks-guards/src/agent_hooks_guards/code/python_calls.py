@@ -231,6 +231,8 @@ class Call:
     def _list(self) -> Value:
         is_glob = self.name.startswith("glob")
         folder, pattern = ("", self.text(0)) if is_glob else (self.text(0, default="."), self.text(1, default="*"))
+        if self.name == "os.listdir":  # names: all of them, unless something is asked about each
+            return Value([Value("*" if self.walk.path(Value(folder)) in ("", ".", self.walk.cwd) else UNKNOWN)])
         name = re.sub(r"[*?]+", UNKNOWN, pattern.replace("**/", ""))
         return Value([Value(posixpath.join(folder, name), kind="" if is_glob else "path")])
 

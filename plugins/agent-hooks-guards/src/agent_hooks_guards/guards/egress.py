@@ -102,7 +102,10 @@ class EgressGuard(Guard):
             elif host:
                 key, decision = self._judge_host(host, port)
                 if decision != "allow":
-                    yield object_to(key, decision=decision, host=ascii(host)[1:-1])
+                    objection = object_to(key, decision=decision, host=ascii(host)[1:-1])
+                    if key in ("egress-link-local", "egress-private", "egress-host"):
+                        objection.setting = f"[guards.egress]\nallow = [{host!a}]"
+                    yield objection
 
     def _judge_host(self, host: str, port: str) -> tuple[str, str]:
         """Return the key of an objection, and the decision."""

@@ -22,16 +22,17 @@ _MIN_REASON = 80
 
 class Objection:
     """``decision``: ``deny`` or ``ask``. ``rule``: its id, as settings name it. ``reason``: one sentence. ``instead``:
-    an alternative.
+    an alternative. ``setting``: the lines of settings that let exactly this through, "" for none.
     """
 
-    __slots__ = ("decision", "instead", "reason", "rule")
+    __slots__ = ("decision", "instead", "reason", "rule", "setting")
 
     def __init__(self, decision: str, rule: str, reason: str, instead: str = "") -> None:
         self.decision = decision
         self.rule = rule
         self.reason = reason
         self.instead = instead
+        self.setting = ""
 
     def __str__(self) -> str:
         """Return the message, without secrets."""

@@ -156,6 +156,8 @@ class PathGuard(Guard):
         decision = "ask" if operation == "use" and not rule else ""
         allow = "allow_read" if is_read else "allow_write"
         objection = object_to(key, decision=decision, rule=rule, path=_shown(path, form), key=allow)
+        if key != "path-agent" and _short(form) == form and frozenset("'*?[").isdisjoint(form):
+            objection.setting = f"[guards.paths]\n{allow} = ['{form}']"
         return None if objection.decision == "ask" and self._level == "relaxed" else objection
 
 

@@ -326,7 +326,7 @@ def cmd(command: Command, _options: Options) -> list[Inner]:
             data = joined(items(command, range(at + 1, len(command.argv))))
             attached = text[2:].strip()
             labels = data.labels | command.labels.get(at, NO_LABELS)
-            data = Data(f"{attached} {data.text}".strip(), labels)
+            data = Data(re.sub(r"(?<!\S)//(?=\w(?!\w))", "/", f"{attached} {data.text}".strip()), labels)
             return [code("cmd", data, "cmd")] if data.text else []
         if text[:1] != "/":
             break

@@ -173,6 +173,11 @@ def _line(printing: Printing) -> Data:
     data = printing.input()
     cuts = printing.options.has(_PARTS) and printing.command.name != "sort"
     is_whole = "\n" not in data.text[:-1] and not cuts
+    if data.text == "*\n*\n":  # all names of a folder: these leave all, or all but few
+        name, options = printing.command.name, printing.options
+        few = options.has("-n|--head-count|-d|-u|-D|--repeated|--unique")
+        tail, grep = options.value("-n|--lines") in ("+1", "+2", "+3"), options.has("-v|--invert-match")
+        is_whole = {"sort": True, "uniq": not few, "shuf": not few, "tail": tail, "grep": grep}.get(name, False)
     return data if is_whole else Data(UNKNOWN, data.labels)
 
 

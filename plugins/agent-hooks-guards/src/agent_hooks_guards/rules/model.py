@@ -78,7 +78,7 @@ Name = Annotated[str, _form(r"[a-z0-9]+(-[a-z0-9]+)*", "a name: lower case lette
 EffectKind = Literal["read", "write", "delete", "change", "run", "send", "receive", "fork"]
 DoubtKind = Literal["unreadable", "unknown-program", "unknown-code", "too-much"]
 _Origin = Literal["network", "remote", "decoded", "secret", "credential", "environment", "personal"]
-Label = Literal[_Origin, "input", "endless", "processes", "moved"]
+Label = Literal[_Origin, "input", "endless", "processes", "moved", "scratch", "credential:KEY", "credential:PASS"]
 Host = Literal["", "remote", "container"]
 # The kinds of an address, as `places.hosts` returns them.
 Address = Literal["metadata", "link-local", "loopback", "private", "public", "unknown"]

@@ -64,6 +64,7 @@ def how_to_allow(verdict: Verdict) -> str:
 
 def origin_of(rule: str, further: list[str]) -> str:
     """Return the ``file:line`` of a rule of this package or of the settings files ``further``, "" if unknown."""
+    rule = re.sub(r"^(path-secret|path-settings)-\w+$", r"\1", rule)
     own = sorted(glob(os.path.join(_PACKAGE, "rules", "*.toml")))
     definition = re.compile(rf"""\s*(?:id\s*=\s*["']{re.escape(rule)}["']|{re.escape(rule)}\s*=\s*\{{)""")
     for path in (*own, os.path.join(_PACKAGE, "guards", "objections.toml"), *further):

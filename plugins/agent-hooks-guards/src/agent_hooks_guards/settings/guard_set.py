@@ -146,9 +146,12 @@ def _with_remedy(
     origin = origin_of(rules[0], [each.path for each in files]) if rules else ""
     lines = [f"The rule is in {origin}."] if origin else []
     ways = [*dict.fromkeys(how_to_allow(verdict) for _, verdict in broken)]
-    # Exceptions are from rules about commands: where another one is broken as well, or one is too wide, none helps.
-    if all(ways) and {each.rule for each in objections} == {verdict.rule.id for _, verdict in broken}:
-        lines += ["To let exactly this through, type in a terminal:", *ways]
+    named = {verdict.rule.id for _, verdict in broken}
+    settings = dict.fromkeys(each.setting for each in objections if each.rule not in named)
+    # Where an exception is too wide, or another objection has none, nothing helps; nor do two lines of one table.
+    if all((*ways, *settings)) and len({each.partition("\n")[0] for each in settings}) == len(settings):
+        lines += ["To let exactly this through, type in a terminal:", *ways] if ways else []
+        lines += ["To let exactly this through, write into your agent-hooks.toml:", *settings] if settings else []
     return found.replace(metadata={"for_people": "\n".join(lines)}) if lines else found
 
 
