@@ -1046,6 +1046,7 @@ opencode mcp list
 opencode run 'plugin'
 code .
 code --list-extensions
+code config
 cursor --diff a b
 """
 

@@ -59,28 +59,20 @@ _CODEX_OPTIONS = Pattern(
     rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
     re.MULTILINE,
 )
-# By host: the subcommands that add code or settings to it, a word a line, and the options that do.
-_LISTS = r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info)\b)"
-_ADDING_MCP = rf"mcp\n{_LISTS}(?!serve|auth|login)"
-_ADDING = {
-    "claude": (
-        rf"plugins?\n{_LISTS}|{_ADDING_MCP}|config\n{_LISTS}",
-        "plugin-dir plugin-url settings mcp-config agents",
-    ),
-    "codex": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|features\n{_LISTS}", "enable disable"),
-    "gemini": (rf"extensions?\n{_LISTS}|{_ADDING_MCP}|(?:skills|hooks)\n{_LISTS}", "policy"),
-    "copilot": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|config\n{_LISTS}", "plugin-dir additional-mcp-config config-dir"),
-    "cursor-agent": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}", "plugin-dir"),
-    "opencode": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|upgrade\n", ""),
-    "droid": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}", "settings"),
-    "kiro-cli": (rf"{_ADDING_MCP}|(?:settings|agent)\n{_LISTS}", ""),
-    "code": (
-        r"tunnel\b|serve-web\b",
-        "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir profile",
-    ),
+# The subcommands that add code or settings to some host, a word a line, and by host the options that do.
+_ADDING = Pattern(
+    r"(?:plugins?|extensions?|mcp|config|settings|features|skills|hooks|agent|upgrade)\n"
+    r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info|serve|auth|login)\b)"
+)
+_EDITORS_OPTIONS = "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir"
+_ADDING_OPTIONS = dict.fromkeys("code code-insiders codium cursor windsurf".split(), _EDITORS_OPTIONS) | {
+    "claude": "plugin-dir plugin-url settings mcp-config agents",
+    "codex": "enable disable",
+    **dict.fromkeys(("gemini", "qwen"), "policy"),
+    "copilot": "plugin-dir additional-mcp-config config-dir",
+    "cursor-agent": "plugin-dir",
+    "droid": "settings",
 }
-_ADDING["qwen"] = _ADDING["gemini"]
-_ADDING |= dict.fromkeys("code-insiders codium cursor windsurf".split(), _ADDING["code"])
 # Programs that set a variable for what others start later.
 _SETTING = frozenset("mise tmux screen launchctl systemctl setx dbus-update-activation-environment".split())
 _MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
@@ -202,7 +194,7 @@ def reason_against_host(judging: Judging, command: Command) -> str:
 def _host_in(words: Sequence[str]) -> tuple[int, str]:
     for at, word in enumerate(words):
         name = re.sub(r"(?<=.)@.*", "", name_of(word))
-        if host := programs.HOSTS.get(name, name if name in _ADDING else ""):
+        if host := programs.HOSTS.get(name, name if name in _ADDING_OPTIONS else ""):
             return at, host
         if at == 0 and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
             break
@@ -210,12 +202,12 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
 
 
 def _adds_code(host: str, words: Sequence[str]) -> bool:
-    subcommands, options = _ADDING.get(host, ("(?!)", ""))
-    if not {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}.isdisjoint(options.split()):
+    options = _ADDING_OPTIONS.get(host, "").split()
+    if not {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}.isdisjoint(options):
         return True
     operands = [(before, word) for before, word in pairwise(("", *words)) if not word.startswith("-")]
     for at, (before, _) in enumerate(operands):
-        if re.match(subcommands, "".join(f"{word}\n" for _, word in operands[at:])):
+        if host in programs.HOSTS and _ADDING.match("".join(f"{word}\n" for _, word in operands[at:])):
             return True
         if not before.startswith("-"):  # it is no value of an option
             return False
