@@ -61,9 +61,11 @@ _CODEX_OPTIONS = Pattern(
 )
 # The subcommands that add code or settings to some host, a word a line, and by host the options that do.
 _ADDING = Pattern(
-    r"(?:plugins?|extensions?|mcp|config|settings|features|skills|hooks|agent|upgrade)\n"
-    r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info|serve|auth|login)\b)"
+    r"^(?:plugins?|extensions?|mcp|config|settings|features|skills|hooks|agent|upgrade)\n"
+    r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info|serve|auth|login)\b)",
+    re.MULTILINE,
 )
+_GIVEN = Pattern(r"[^\s'\"|;&()]+")  # the words of a text that is given to a program
 _EDITORS_OPTIONS = "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir"
 _ADDING_OPTIONS = dict.fromkeys("code code-insiders codium cursor windsurf".split(), _EDITORS_OPTIONS) | {
     "claude": "plugin-dir plugin-url settings mcp-config agents",
@@ -95,7 +97,7 @@ def reason_against_own(judging: Judging, command: Command) -> str:
         return denial("command", "Ending the processes of agent-hooks")
     gathers = name in ("xargs", "parallel")
     gathered = (
-        [*words, *re.findall(r"[^\s'\"|;&()]+", re.sub(r"\\[0nt]", " ", given))]
+        [*words, *_GIVEN.findall(re.sub(r"\\[0nt]", " ", given))]
         if gathers and programs.SHELLS.isdisjoint(words)
         else words
     )
@@ -175,12 +177,16 @@ def is_ours(word: str) -> bool:
 def reason_against_host(judging: Judging, command: Command) -> str:
     """Return why a simple command is denied, if it starts a host without its hooks, or with others."""
     words = command.words
+    gathers = name_of(words[0]) in ("xargs", "parallel")
+    words = [*words, *_GIVEN.findall(f"{command.pipeline.rpartition('|')[0]}\n{command.body}")] if gathers else words
     at, host = _host_in(words)
-    if name_of(words[0]) in _SETTING and any(word.partition("=")[0] in _VARIABLES for word in words[1:]):
+    names = words if name_of(words[0]) in programs.CARRIERS else words[:1]
+    is_setting = not _SETTING.isdisjoint(map(name_of, names))
+    if is_setting and any(word.removeprefix("env.").partition("=")[0] in _VARIABLES for word in words[1:]):
         return denial("host", "a coding agent")
     if not host or name_of(words[0]) in programs.ELSEWHERE:
         return ""
-    if _adds_code(host, words[at + 1 :]):
+    if _adds_code(host, words[at + 1 :]) or (gathers and _ADDING.search("".join(f"{word}\n" for word in words))):
         return denial("code", host)
     # `env` assigns them and, with `-u`, takes them away.
     assigned = {*re.findall(r"[A-Z][A-Z_]+", " ".join(words[:at]))} | command.assigned.keys()
@@ -192,11 +198,13 @@ def reason_against_host(judging: Judging, command: Command) -> str:
 
 
 def _host_in(words: Sequence[str]) -> tuple[int, str]:
+    is_script = name_of(words[0]) in programs.INTERPRETERS
     for at, word in enumerate(words):
-        name = re.sub(r"(?<=.)@.*", "", name_of(word))
-        if host := programs.HOSTS.get(name, name if name in _ADDING_OPTIONS else ""):
-            return at, host
-        if at == 0 and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
+        names = word.split("/") if word.endswith((".js", ".mjs")) else [] if is_script else [name_of(word)]
+        for name in (re.sub(r"(?<=.)@.*", "", each) for each in names):
+            if host := programs.HOSTS.get(name, name if name in _ADDING_OPTIONS else ""):
+                return at, host
+        if at == 0 and not is_script and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
             break
     return 0, ""
 

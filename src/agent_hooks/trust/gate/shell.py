@@ -24,7 +24,14 @@ from .parts import mentions_part, part_of
 from .programs import is_known, name_of
 from .reasons import ALL, WIRING, denial, first
 from .wiring import reason_against_taking
-from .writing import changes_files, content_of, find_arguments, reason_against_finding, reason_against_writing
+from .writing import (
+    against_unknown,
+    changes_files,
+    content_of,
+    find_arguments,
+    reason_against_finding,
+    reason_against_writing,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +42,7 @@ if TYPE_CHECKING:
     from .calls import CallInfo
     from .paths import ProtectedPaths
 
+_ENCODED = Pattern(r"[-/]e(?:c|n\w*)?(?::(.+))?", re.IGNORECASE)
 _MAX_DEPTH = 8  # commands within commands
 _INLINE = Pattern(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
 _PRINTERS = frozenset("echo printf print".split())
@@ -82,6 +90,7 @@ class Judging:
         self.protected = protected
         self.call = call
         self.lines: list[CommandLine] = []
+        self.is_guessing = False  # whether a word of a command may only seem to be a command line
         self.links: dict[str, str] = {}  # the targets of the symbolic links that the command makes
         given = dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX"), protected.environment.prefix) | dict(os.environ)
         given["PWD"] = cwd
@@ -201,9 +210,9 @@ class Judging:
         self._folders += [self.cwd] if self._runs_input or self._runs_code else []
         if program.gathers and (reason := self._judge_gathered(program, command)):
             return reason
-        nested = self._nested(program, command)
         return (
-            first(map(self.judge, nested))
+            first(map(self.judge, self._nested(program, command)))
+            or self._judge_guessed(program, command)
             or self._judge_code(program, command)
             or reason_against_finding(self, program, command)
             or reason_against_writing(self, program, command)
@@ -211,10 +220,10 @@ class Judging:
 
     def _judge_gathered(self, program: Program, command: Command) -> str:
         """Judge a program that gets arguments from its input, by the text of its pipeline."""
-        if not changes_files(program.name, program.operands):
-            return ""
         given = " ".join((command.pipeline, command.body, *command.sources, *command.words))
         given = re.sub(r"\\[0nt]", " ", given)
+        if not changes_files(program.name, program.operands):
+            return against_unknown(self, program.name, re.findall(r"[^\s'\"|;&()]+", given))
         if self.protected.is_named_in(given, self.cwd):
             return denial("unclear")
         takes = program.name in programs.REMOVERS or program.name in programs.MOVERS
@@ -263,18 +272,26 @@ class Judging:
                 yield text
             rest = rest[command_start(rest) or len(rest) :]
         if name in ("powershell", "pwsh"):
-            pairs = [(word.casefold(), after) for word, after in pairwise(operands)]
-            yield from (_decoded(after) for word, after in pairs if word[1:] and "-encodedcommand".startswith(word))
+            pairs = [(_ENCODED.fullmatch(word), after) for word, after in pairwise((*operands, ""))]
+            yield from (_decoded(found[1] or after) for found, after in pairs if found)
         if " " in program.words[0]:
             yield " ".join(program.words)
         if name in ("sed", "gsed"):
             yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
+
+    def _judge_guessed(self, program: Program, command: Command) -> str:
+        """Judge the words that may be command lines."""
+        name, operands = program.name, program.operands
+        is_checked = is_ours(command.words[0]) and command.words[1:2] == ["check"]
         is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
-        if is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
-            return
-        for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
-            if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN):
-                yield _NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")
+        if is_checked or is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
+            return ""
+        words = (word.partition("=")[2] for word in operands) if name == "alias" else operands
+        words = [word for word in words if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN)]
+        outside, self.is_guessing = self.is_guessing, True
+        reason = first(self.judge(_NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")) for word in words)
+        self.is_guessing = outside
+        return reason
 
     def _judge_code(self, program: Program, command: Command) -> str:
         name, operands = program.name, program.operands
