@@ -49,10 +49,10 @@ class Kept:
         self.seen: stamps.Seen | None = None
         self.manager: HookManager = loader.manager
         self.files = loader.files
-        self.project_dir = loader.project_dir
+        self.project_dir, self.projects = loader.project_dir, loader.projects
         self._protection = loader.protection
         self._tables = held_tables()
-        self._surroundings = surroundings(loader.projects, loader.directories)
+        self._surroundings = surroundings(self.projects, loader.directories)
         self.keep_process()
 
     def keep_process(self) -> None:

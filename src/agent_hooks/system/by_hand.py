@@ -73,8 +73,7 @@ def refuse_agents(error: type[Exception], *, by_person: bool = True) -> None:
     if by_person and os.name != "nt" and not (is_ci or (_has_terminal() and not is_detached()) or _is_unattended()):
         raise error(
             "No person can have typed this, because there is no terminal with its shell above this process. Type it in "
-            "one. For scripts, set CI=1, or `[trust] unattended = true` in your own settings (docs/trust.md, `Who may "
-            "say it`)."
+            "one. For scripts there is `[trust] unattended` in your own settings: docs/trust.md, `Who may say it`."
         )
 
 

@@ -52,6 +52,7 @@ _ADDED = {
     "copilot": ("../installed-plugins", "../plugins"),
     "opencode": ("../plugin", "../plugins"),
 }
+_PASSED_OVER = ("node_modules", ".git", "marketplaces")  # the last: what is only offered
 _MOST_FILES, _MOST_BYTES = 5000, 2**20
 _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
 
@@ -120,10 +121,9 @@ def _beside(wiring: Wiring, root: str) -> Iterator[str]:
     names = "|".join((*get_host(wiring.agent or wiring.name).rows, r"tool\.execute\.\w+|permission\.ask"))  # OpenCode's
     places = {os.path.dirname(each) for each in (wiring.path(), wiring.path(root))}
     tops = [os.path.normpath(os.path.join(place, each)) for place in places for each in _ADDED.get(wiring.name, ())]
-    for path in islice((path for top in filter(os.path.isdir, tops) for path in files_below(top)), _MOST_FILES):
-        is_code = path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml"))
-        if not is_code or "/marketplaces/" in path or os.path.basename(path).startswith("agent-hooks."):
-            continue  # what is only offered, and our own
+    below = (path for top in filter(os.path.isdir, tops) for path in files_below(top, but=_PASSED_OVER))
+    code = (path for path in below if path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml")))
+    for path in islice((path for path in code if not os.path.basename(path).startswith("agent-hooks.")), _MOST_FILES):
         with suppress(OSError):
             text = read_regular(path, _MOST_BYTES).decode("utf-8", "replace")
             if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", text)):
