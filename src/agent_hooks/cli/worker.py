@@ -201,8 +201,6 @@ class Worker:
             kept = self._managers.load(key, near, lambda: loader_for(event))
             if kept is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent") or loads_lines(ctx):
                 return None
-            if any(each.standing.known and not each.is_trusted for each in kept.projects):
-                return None  # a session that has seen it is held
             hold_projects(ctx, kept.manager, None, kept)
             manager = kept.manager
             ctx = ctx.replace(project_dir=ctx.project_dir or kept.project_dir)

@@ -43,18 +43,15 @@ def note_host() -> None:
     If none has a name that is known, it is the nearest process that is no shell, except in CI.
     """
     folder, pid, nearest = notes_dir("agents"), os.getppid(), ""
-    if not folder or not (os.path.isdir("/proc/self") or _is_new(folder)):
+    if not folder or (not os.path.isdir("/proc/self") and _is_noted(folder)):
         return
     while pid > 0 and (found := _look(pid)):
         parent, start, leads, words = found
-        note = os.path.join(folder, f"{pid}-{start}")
-        if _is_host(words):
-            nearest = note
+        is_host = _is_host(words)
+        may_be = not (leads or nearest or pid == 1 or os.environ.get("CI") or _name(words) in _BETWEEN)
+        nearest = os.path.join(folder, f"{pid}-{start}") if is_host or may_be else nearest
+        if is_host or leads:  # the shell of a person's terminal
             break
-        if leads:  # the shell of a person's terminal
-            break
-        if pid > 1 and _name(words) not in _BETWEEN and not os.environ.get("CI"):
-            nearest = nearest or note
         pid = parent
     if nearest:
         make_note(nearest)
@@ -91,10 +88,7 @@ def is_detached() -> bool:
     pid, leader = os.getpid(), os.getsid(0)  # 0: it is in another namespace
     while pid > 1 and pid != leader and (found := _look(pid)):
         pid = found[0]
-    try:
-        is_elsewhere = os.stat("/proc/1").st_uid == _UNMAPPED
-    except OSError:
-        is_elsewhere = False
+    is_elsewhere = os.path.isdir("/proc/1") and os.stat("/proc/1").st_uid == _UNMAPPED
     return is_elsewhere or not leader or (pid != leader and pid < 2)
 
 
@@ -119,8 +113,8 @@ def _read(path: str) -> bytes:
 def _listed(pid: int) -> _Process | None:
     from subprocess import run
 
-    words = (*_LISTING, str(pid))
-    listed = run(words, capture_output=True, text=True, check=False, env={"LC_ALL": "C"})  # noqa: S603 - our own words
+    asked = (*_LISTING, str(pid))
+    listed = run(asked, capture_output=True, text=True, check=False, env={"LC_ALL": "C"})  # noqa: S603 - our own words
     fields = listed.stdout.split(None, 8)
     if len(fields) < 9:
         return None
@@ -148,8 +142,8 @@ def _is_host(words: list[str]) -> bool:
 
 def _is_editor(words: list[str]) -> bool:
     path = words[0].casefold()
-    is_one = not _EDITORS.isdisjoint(_parts([path.replace("cursor-agent", "")])) or "visual studio code" in path
-    is_one = is_one or _name(words) in ("code", "code-insiders", "codium")
+    is_one = "visual studio code" in path or _name(words) in ("code", "code-insiders", "codium")
+    is_one = is_one or not _EDITORS.isdisjoint(_parts([path.replace("cursor-agent", "")]))
     return is_one and "/extensions/" not in " ".join(words[:2])
 
 
@@ -162,13 +156,10 @@ def _program(pid: int) -> str:
         return found[3][0].partition(".app/")[0] if found else ""
 
 
-def _is_new(folder: str) -> bool:
-    """Whether neither the process above nor the group's leader is noted; `ps` takes some milliseconds a look."""
-    try:
-        noted = {name.partition("-")[0] for name in os.listdir(folder)}
-    except OSError:
-        return True
-    return noted.isdisjoint((str(os.getppid()), str(os.getpgrp())))
+def _is_noted(folder: str) -> bool:
+    """Whether the process above or the leader of the group is noted; each look by `ps` takes some milliseconds."""
+    marks = (f"{os.getppid()}-", f"{os.getpgrp()}-")
+    return os.path.isdir(folder) and any(name.startswith(marks) for name in os.listdir(folder))
 
 
 def make_note(path: str) -> None:

@@ -22,8 +22,6 @@ AGENTS = {
     "OPENCODE": "OpenCode",
     "QWEN_CODE": "Qwen Code",
 }
-
-
 _marking = Lock()
 _marks = 0
 _before: str | None = None  # set if a tool started this process

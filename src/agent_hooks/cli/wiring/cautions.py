@@ -36,10 +36,7 @@ _SWITCHES: tuple[tuple[tuple[str, ...], bool], ...] = (
 )
 # The files in which each host looks for them: below the folder of the user's file, and in a project.
 SETTINGS = {
-    "claude-code": (
-        ("settings.json", "settings.local.json"),
-        (".claude/settings.json", ".claude/settings.local.json"),
-    ),
+    "claude-code": (("settings.json", "settings.local.json"), (".claude/settings.json", ".claude/settings.local.json")),
     "codex": (("config.toml",), (".codex/config.toml",)),
     "gemini": (("settings.json",), (".gemini/settings.json",)),
     "qwen": (("settings.json",), (".qwen/settings.json",)),
@@ -138,9 +135,8 @@ def codex_config() -> str:
 def codex_hashes(path: str) -> dict[str, str]:
     """Return the hashes of our hooks in a file of Codex, none if it cannot be read."""
     hooks = settings_in(path).get("hooks")
-    if (
-        os.environ.get("CODEX_HOME") and path == WIRINGS["codex"].path()
-    ):  # Codex resolves the links of this folder alone
+    # Codex resolves the links of this folder alone.
+    if os.environ.get("CODEX_HOME") and path == WIRINGS["codex"].path():
         path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     try:
         return trusted_hashes(path, hooks if isinstance(hooks, dict) else {})

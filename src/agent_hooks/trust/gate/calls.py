@@ -129,9 +129,7 @@ def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
             several = value if isinstance(value, _LISTS) else (value,)
             waiting += [each for each in several if hasattr(each, "items")]
             texts = [each for each in several if isinstance(each, str)]
-            inner = [_json_in(text) for text in texts if text.lstrip()[:1] in ("{", "[")]
-            waiting += [each for found in inner for each in (found if isinstance(found, list) else (found,))
-                        if isinstance(each, dict)]  # fmt: skip
+            waiting += [{"": _json_in(text)} for text in texts if text.lstrip()[:1] in ("{", "[")]
             is_typed = name.is_typing and key in _TYPED_KEYS
             is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
             if not (is_typed or is_code) or name.is_looking or not texts:

@@ -96,11 +96,8 @@ def reason_against_own(judging: Judging, command: Command) -> str:
     if any(name_of(word) in programs.ENDERS for word in words) and _NAMED.search("\n".join((*words, given))):
         return denial("command", "Ending the processes of agent-hooks")
     gathers = name in ("xargs", "parallel")
-    gathered = (
-        [*words, *_GIVEN.findall(re.sub(r"\\[0nt]", " ", given))]
-        if gathers and programs.SHELLS.isdisjoint(words)
-        else words
-    )
+    is_given = gathers and programs.SHELLS.isdisjoint(words)
+    gathered = [*words, *_GIVEN.findall(re.sub(r"\\[0nt]", " ", given))] if is_given else words
     is_passive = gathers and any(name_of(word) in programs.READERS | programs.CHANGING for word in words[1:])
     return (
         _against_subcommand(judging, words if is_passive else gathered)
@@ -191,10 +188,8 @@ def reason_against_host(judging: Judging, command: Command) -> str:
     # `env` assigns them and, with `-u`, takes them away.
     assigned = {*re.findall(r"[A-Z][A-Z_]+", " ".join(words[:at]))} | command.assigned.keys()
     assigned |= judging.plain_words() if "unset" in judging.plain_words() else set()
-    is_denied = not _VARIABLES.isdisjoint(assigned | judging.assigned) or _is_without_hooks(
-        judging, host, words[at + 1 :]
-    )
-    return denial("host", host) if is_denied else ""
+    is_moved = not _VARIABLES.isdisjoint(assigned | judging.assigned)
+    return denial("host", host) if is_moved or _is_without_hooks(judging, host, words[at + 1 :]) else ""
 
 
 def _host_in(words: Sequence[str]) -> tuple[int, str]:

@@ -16,7 +16,7 @@ from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
 from agent_hooks.trust.command_line import CommandLine
 
-from . import programs
+from . import programs, writing
 from .code import names_own_command, reason_against_code
 from .locations import read_text
 from .own import is_ours, reason_against_host, reason_against_own
@@ -24,14 +24,6 @@ from .parts import mentions_part, part_of
 from .programs import is_known, name_of
 from .reasons import ALL, WIRING, denial, first
 from .wiring import reason_against_taking
-from .writing import (
-    against_unknown,
-    changes_files,
-    content_of,
-    find_arguments,
-    reason_against_finding,
-    reason_against_writing,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,22 +204,21 @@ class Judging:
             return reason
         return (
             first(map(self.judge, self._nested(program, command)))
-            or self._judge_guessed(program, command)
             or self._judge_code(program, command)
-            or reason_against_finding(self, program, command)
-            or reason_against_writing(self, program, command)
+            or writing.reason_against_finding(self, program, command)
+            or writing.reason_against_writing(self, program, command)
         )
 
     def _judge_gathered(self, program: Program, command: Command) -> str:
         """Judge a program that gets arguments from its input, by the text of its pipeline."""
         given = " ".join((command.pipeline, command.body, *command.sources, *command.words))
         given = re.sub(r"\\[0nt]", " ", given)
-        if not changes_files(program.name, program.operands):
-            return against_unknown(self, program.name, re.findall(r"[^\s'\"|;&()]+", given))
+        if not writing.changes_files(program.name, program.operands):
+            return writing.against_unknown(self, program.name, re.findall(r"[^\s'\"|;&()]+", given))
         if self.protected.is_named_in(given, self.cwd):
             return denial("unclear")
         takes = program.name in programs.REMOVERS or program.name in programs.MOVERS
-        if not takes or find_arguments(program, command):
+        if not takes or writing.find_arguments(program, command):
             return ""
         return first(self.judge_path(word, whole=True) for word in given.split() if "*" in word)
 
@@ -278,20 +269,14 @@ class Judging:
             yield " ".join(program.words)
         if name in ("sed", "gsed"):
             yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
-
-    def _judge_guessed(self, program: Program, command: Command) -> str:
-        """Judge the words that may be command lines."""
-        name, operands = program.name, program.operands
-        is_checked = is_ours(command.words[0]) and command.words[1:2] == ["check"]
         is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
-        if is_checked or is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
-            return ""
-        words = (word.partition("=")[2] for word in operands) if name == "alias" else operands
-        words = [word for word in words if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN)]
-        outside, self.is_guessing = self.is_guessing, True
-        reason = first(self.judge(_NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")) for word in words)
+        if is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
+            return
+        outside, self.is_guessing = self.is_guessing, True  # until the next word is asked for
+        for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
+            if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN):
+                yield _NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")
         self.is_guessing = outside
-        return reason
 
     def _judge_code(self, program: Program, command: Command) -> str:
         name, operands = program.name, program.operands
@@ -344,7 +329,7 @@ class Judging:
         return is_computed and self.protected.is_named_in("\n".join(self.plain_words()), self.cwd)
 
     def _changes_part(self, part: str, path: str, seen: str, made_by: Command | None) -> bool:
-        content = content_of(self, made_by) if made_by else ""
+        content = writing.content_of(self, made_by) if made_by else ""
         if UNKNOWN in content or mentions_part(part, content):
             return True
         try:

@@ -91,10 +91,9 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     """Return why ``program`` is denied, if it writes something protected."""
     name, operands = program.name, program.operands
     files = _files_of(name, operands)
-    if not programs.MOUNTING.isdisjoint(map(name_of, command.words)):
-        reason = first(_against_mount(judging, *pair) for pair in pairwise((*command.words, "")))
-        if reason:
-            return reason
+    mounts = () if programs.MOUNTING.isdisjoint(map(name_of, command.words)) else pairwise((*command.words, ""))
+    if reason := first(_against_mount(judging, *pair) for pair in mounts):
+        return reason
     if name == "git" or (name in _CLONERS and "clone" in operands):
         return _against_git(judging, operands, command)
     is_packing = name == "zip" or (name in programs.TARS and not _EXTRACTING.search(" ".join(operands)))
