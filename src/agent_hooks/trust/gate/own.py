@@ -59,22 +59,18 @@ _CODEX_OPTIONS = Pattern(
     rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
     re.MULTILINE,
 )
-# The subcommands that add code or settings to some host, a word a line, and by host the options that do.
+# The subcommands that add code or settings to some host, a word a line, and the options that do.
 _ADDING = Pattern(
     r"^(?:plugins?|extensions?|mcp|config|settings|features|skills|hooks|agent|upgrade)\n"
     r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info|serve|auth|login)\b)",
     re.MULTILINE,
 )
 _GIVEN = Pattern(r"[^\s'\"|;&()]+")  # the words of a text that is given to a program
-_EDITORS_OPTIONS = "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir"
-_ADDING_OPTIONS = dict.fromkeys("code code-insiders codium cursor windsurf".split(), _EDITORS_OPTIONS) | {
-    "claude": "plugin-dir plugin-url settings mcp-config agents",
-    "codex": "enable disable",
-    **dict.fromkeys(("gemini", "qwen"), "policy"),
-    "copilot": "plugin-dir additional-mcp-config config-dir",
-    "cursor-agent": "plugin-dir",
-    "droid": "settings",
-}
+_EDITORS = frozenset("code code-insiders codium cursor windsurf".split())
+_ADDING_OPTIONS = frozenset(
+    "plugin-dir plugin-url settings mcp-config agents enable disable policy additional-mcp-config config-dir "
+    "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir".split()
+)
 # Programs that set a variable for what others start later.
 _SETTING = frozenset("mise tmux screen launchctl systemctl setx dbus-update-activation-environment".split())
 _MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
@@ -197,7 +193,7 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
     for at, word in enumerate(words):
         names = word.split("/") if word.endswith((".js", ".mjs")) else [] if is_script else [name_of(word)]
         for name in (re.sub(r"(?<=.)@.*", "", each) for each in names):
-            if host := programs.HOSTS.get(name, name if name in _ADDING_OPTIONS else ""):
+            if host := programs.HOSTS.get(name, name if name in _EDITORS else ""):
                 return at, host
         if at == 0 and not is_script and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
             break
@@ -205,12 +201,12 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
 
 
 def _adds_code(host: str, words: Sequence[str]) -> bool:
-    options = _ADDING_OPTIONS.get(host, "").split()
-    if not {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}.isdisjoint(options):
+    options = {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}
+    if not _ADDING_OPTIONS.isdisjoint(options):
         return True
     operands = [(before, word) for before, word in pairwise(("", *words)) if not word.startswith("-")]
     for at, (before, _) in enumerate(operands):
-        if host in programs.HOSTS and _ADDING.match("".join(f"{word}\n" for _, word in operands[at:])):
+        if host not in _EDITORS and _ADDING.match("".join(f"{word}\n" for _, word in operands[at:])):
             return True
         if not before.startswith("-"):  # it is no value of an option
             return False
