@@ -93,6 +93,14 @@ def test_below_a_host_it_is_refused_with_and_without_a_terminal(command, project
     assert f"{name} (process" in said
 
 
+def test_a_second_fork_in_the_agents_terminal_does_not_leave_it(command, project):
+    command.environment["CI"] = "1"
+    ours = shlex.join(command.arguments())
+    assert REFUSED in hosted(
+        command, project, "claude", ("other", f"--version; mkfifo f; ({ours} untrust >f 2>&1 &); cat f")
+    )
+
+
 @pytest.mark.parametrize("name", ["Cursor.AppImage/cursor", "share/code/code", ".vscode-server/bin/1/node"])
 def test_the_terminals_that_an_editor_gives_to_people_are_no_agents(command, project, name):
     """A process of the editor's own makes them, below the one that asks the hooks, as below one beside it."""
