@@ -51,7 +51,9 @@ def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyt
         monkeypatch.setenv(variable, str(tmp_path_factory.getbasetemp() / "nobody"))
     monkeypatch.setattr("agent_hooks.sources.plugin_settings.LOOK_AGAIN", 0.0)  # tests change files at once
     monkeypatch.setattr("agent_hooks.engine.plan.ASK_AGAIN", 0.0)
-    monkeypatch.setattr("agent_hooks.system.ancestors.agents_dir", lambda: str(tmp_path_factory.getbasetemp() / "none"))
+    monkeypatch.setattr(
+        "agent_hooks.system.ancestors.notes_dir", lambda name: str(tmp_path_factory.getbasetemp() / name)
+    )
     # Whoever runs the tests may be a coding agent, or have models at hand.
     for variable in os.environ:
         if variable in AGENTS or variable.endswith("_API_KEY"):

@@ -587,7 +587,8 @@ def test_the_settings_of_a_plugin_in_a_project_count_once_they_are_trusted(comma
     assert f"settings from {origin}:2" in command("plugins", cwd=project.root).stdout
 
     project.write({"agent-hooks.toml": "\n[house]\nsay = 'perhaps'\n"})
-    event["session_id"] = "one that has not seen the trusted file"
+    assert "has seen hooks that do not hold" in decided().reason
+    event["session_id"] = "begins later"
     done = decided()
     assert (done.exit_code, done.denies) == (0, False)
     assert "files changed since they were trusted" in done.said

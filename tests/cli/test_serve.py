@@ -61,6 +61,13 @@ RULES = """
 """
 
 
+PLANNED = """
+[[hooks.before_tool_use]]
+matcher = "WebFetch"
+hooks = [{ type = "command", command = ["false"] }]
+"""
+
+
 @pytest.fixture
 def serve(command: Command) -> Iterator[Callable[..., Resident]]:
     """Start resident processes that end with the test."""
@@ -150,7 +157,19 @@ def test_trust_given_and_taken_counts_at_the_next_event(command, payload, projec
     command.trust(project)
     assert command.answer("claude-code", event).why == "not in this project"
     project.write({"hookconf.py": hookconf("changed")})
+    assert "has seen hooks that do not hold" in command.answer("claude-code", event).said
+    assert command.answer("claude-code", {**event, "session_id": "begins later"}).exit_code == 0
+
+
+def test_a_session_is_held_to_a_project_that_it_has_seen(command, payload, project, serve):
+    running = serve()
+    command.trust(project.write({"agent-hooks.toml": PLANNED}))
+    event = bash(payload, "claude-code", "ls", cwd=str(project.root), session_id="s")
     assert command.answer("claude-code", event).exit_code == 0
+    (project.root / "agent-hooks.toml").unlink()
+    for _ in range(2):
+        assert "has seen hooks that do not hold" in command.answer("claude-code", event).said
+    assert running.answered == 3
 
 
 def test_a_plugin_installed_meanwhile_is_asked(command, payload, serve):

@@ -93,6 +93,14 @@ def test_below_a_host_it_is_refused_with_and_without_a_terminal(command, project
     assert f"{name} (process" in said
 
 
+def test_a_second_fork_in_the_agents_terminal_does_not_leave_it(command, project):
+    command.environment["CI"] = "1"
+    ours = shlex.join(command.arguments())
+    assert REFUSED in hosted(
+        command, project, "claude", ("other", f"--version; mkfifo f; ({ours} untrust >f 2>&1 &); cat f")
+    )
+
+
 @pytest.mark.parametrize("name", ["Cursor.AppImage/cursor", "share/code/code", ".vscode-server/bin/1/node"])
 def test_the_terminals_that_an_editor_gives_to_people_are_no_agents(command, project, name):
     """A process of the editor's own makes them, below the one that asks the hooks, as below one beside it."""
@@ -157,10 +165,8 @@ def test_a_tool_of_our_runtime_cannot_take_its_mark_away(command, project):
         assert REFUSED in done.stderr, done.stderr
 
 
-def test_a_note_lasts_as_long_as_its_process_and_ps_says_the_same(monkeypatch, tmp_path):
-    monkeypatch.setattr(ancestors, "agents_dir", lambda: str(tmp_path))
-    (tmp_path / "2147483000-1").touch()
-    (tmp_path / f"{os.getppid()}-1").touch()
+def test_of_a_process_ps_says_the_same(monkeypatch, tmp_path):
+    monkeypatch.setattr(ancestors, "notes_dir", lambda _: str(tmp_path))
     ancestors.note_process()
     (name,) = os.listdir(tmp_path)
     assert name.startswith(f"{os.getpid()}-")
@@ -170,3 +176,63 @@ def test_a_note_lasts_as_long_as_its_process_and_ps_says_the_same(monkeypatch, t
     assert (found[0], found[2]) == (listed[0], listed[2])
     assert listed[3][0].startswith(found[3][0])
     assert ancestors._listed(2147483000) is None
+
+
+SHELL_LINE = ["sh", "-c agent-hooks run", "--agent gemini"]
+
+
+@pytest.mark.parametrize(
+    ("processes", "noted"),
+    [
+        ({50: (1, False, ["node", "--flag", "/usr/bin/gemini"])}, 50),
+        ({50: (1, False, ["/usr/lib/node_modules/@openai/codex/bin/codex-x86_64", "x"])}, 50),
+        ({50: (1, False, SHELL_LINE), 1: (0, True, ["claude"])}, 1),  # a container of the host alone
+        ({50: (40, False, SHELL_LINE), 40: (30, False, ["newagent"]), 30: (20, True, ["-bash"])}, 40),
+        ({50: (40, False, ["helper"]), 40: (1, False, ["/opt/claude"]), 1: (0, False, ["init"])}, 40),
+        ({50: (40, False, ["sshd: devin@notty"]), 40: (1, False, ["sshd: devin [priv]"])}, 0),
+        ({50: (1, False, ["/usr/lib/systemd/systemd", "--user"]), 1: (0, False, ["/sbin/init"])}, 0),
+        ({50: (40, True, ["/home/devin/bin/fish"]), 40: (1, False, ["/usr/bin/claude"])}, 0),
+    ],
+)
+def test_which_process_is_the_host(monkeypatch, tmp_path, processes, noted):
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setattr(ancestors, "notes_dir", lambda _: str(tmp_path))
+    monkeypatch.setattr(os, "getppid", lambda: 50)
+    facts = {pid: (parent, "7", leads, words) for pid, (parent, leads, words) in processes.items()}
+    monkeypatch.setattr(ancestors, "_look", facts.get)
+    ancestors.note_host()
+    assert os.listdir(tmp_path) == ([f"{noted}-7"] if noted else [])
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("/home/a/.vscode/extensions/anthropic.claude-code-2/resources/claude", False),
+        ("/home/a/.vscode-server/bin/1/node", True),
+        ("/Applications/Visual Studio Code.app/Contents/MacOS/Electron", True),
+        ("/home/a/code/server", False),
+    ],
+)
+def test_which_process_is_an_editors(path, is_one):
+    assert ancestors._is_editor([path]) is is_one
+
+
+@pytest.mark.parametrize(
+    "line", ["mkfifo f; ({} >f 2>&1 & ); cat f", "unshare -r {}", "unshare -rpf {}", "unshare -rpf --mount-proc {}"]
+)
+def test_who_has_left_the_shell_of_a_terminal_has_typed_nothing(command, project, line):
+    """By a second fork, or into a namespace: the terminal is inherited all the same."""
+    if "unshare" in line and subprocess.run(["unshare", "-rpf", "true"], check=False).returncode:
+        pytest.skip("no namespaces here")
+    if "unshare -r {}" in line and not os.getuid():
+        pytest.skip("root stays root, with the notes in its home")
+    digest = discover(project.root).digest
+    inner = line.format(shlex.join(command.arguments("trust", "--digest", digest)))
+    spawn = "import pty, sys; pty.spawn(sys.argv[1:])"
+    done = command(program=[sys.executable, "-c", spawn, "sh", "-c", f"{inner}; true"], cwd=project.root)
+    assert "No person can have typed this" in " ".join(done.said.split()), done.said
+
+
+def test_what_says_that_it_is_no_ci_is_none(command, project):
+    done = command("untrust", program=["setsid", "-w", *command.arguments()], cwd=project.root, env={"CI": "false"})
+    assert "No person can have typed this" in " ".join(done.said.split())

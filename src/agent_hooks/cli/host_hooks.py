@@ -15,7 +15,7 @@ from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision, HookOutcome
 from agent_hooks.model.tools import SKILL_TOOLS, texts_with_roles
-from agent_hooks.system.ancestors import make_note, sessions_dir
+from agent_hooks.system.ancestors import make_note, notes_dir
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.quick_json import loads
 
@@ -260,7 +260,7 @@ def hold_projects(ctx: HookContext, manager: Any, plan: Mapping[str, Any] | None
 
 def _seen(ctx: HookContext, root: str) -> str:
     name = sha256_hex(f"{ctx.host}|{ctx.session_id}|{root}".encode("utf-8", "surrogatepass"))
-    folder = sessions_dir()
+    folder = notes_dir("sessions")
     return folder and os.path.join(folder, name[:32])
 
 

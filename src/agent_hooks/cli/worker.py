@@ -30,7 +30,7 @@ from agent_hooks.wire import get_host
 
 from .asking import Event, asks_host, loader_for, written
 from .confinement import take_over
-from .host_hooks import LIMITS, add_host_hooks, loads_lines
+from .host_hooks import LIMITS, add_host_hooks, hold_projects, loads_lines
 from .quick import Start, options_of
 from .resident import ANSWERED, DECLINED
 from .run import asking, deadline_of, decide, parse_options
@@ -201,6 +201,7 @@ class Worker:
             kept = self._managers.load(key, near, lambda: loader_for(event))
             if kept is None or (ctx.tool_call is not None and ctx.tool_call.kind == "subagent") or loads_lines(ctx):
                 return None
+            hold_projects(ctx, kept.manager, None, kept)
             manager = kept.manager
             ctx = ctx.replace(project_dir=ctx.project_dir or kept.project_dir)
 

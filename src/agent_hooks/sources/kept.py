@@ -49,10 +49,10 @@ class Kept:
         self.seen: stamps.Seen | None = None
         self.manager: HookManager = loader.manager
         self.files = loader.files
-        self.project_dir = loader.project_dir
+        self.project_dir, self.projects = loader.project_dir, loader.projects
         self._protection = loader.protection
         self._tables = held_tables()
-        self._surroundings = surroundings(loader.projects, loader.directories)
+        self._surroundings = surroundings(self.projects, loader.directories)
         self.keep_process()
 
     def keep_process(self) -> None:
@@ -156,7 +156,8 @@ def _made_from(loader: HookConfigLoader) -> tuple[object, ...] | None:
     files, points = loader.read(), found_points()
     confs = [conf for source in loader.projects if source.is_trusted for conf in source.project.confs]
     confs += [file.settings["hookconf"] for file in files if "hookconf" in file.settings]
-    if loader.modules or modules_in(files):
+    is_lost = any(each.standing.known and not each.is_trusted for each in loader.projects)  # who has seen it is held
+    if is_lost or loader.modules or modules_in(files):
         return None
     others = [info for info, _ in points if info.status != "ignored" and info.distribution not in OURS]
     if confs or others or any(entry.type not in _TYPES for file in files for entry in file.entries):

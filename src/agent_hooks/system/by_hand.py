@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from threading import Lock
 
-from .ancestors import agent_above, note_process
+from .ancestors import agent_above, is_detached, note_process
 from .folders import account_config_dir, chosen_config_dir, managed_dir, read_regular
 
 # Variables that our runtime sets while a tool runs.
@@ -22,8 +22,6 @@ AGENTS = {
     "OPENCODE": "OpenCode",
     "QWEN_CODE": "Qwen Code",
 }
-
-
 _marking = Lock()
 _marks = 0
 _before: str | None = None  # set if a tool started this process
@@ -69,10 +67,11 @@ def refuse_agents(error: type[Exception], *, by_person: bool = True) -> None:
             f"{agent} runs this command, as {f'{variable} in its environment says' if variable else 'its hooks know'}. "
             "What an agent may do is decided by people: type it in a terminal of your own."
         )
-    if by_person and os.name != "nt" and not (os.environ.get("CI") or _has_terminal() or _is_unattended()):
+    is_ci = os.environ.get("CI", "").casefold() not in ("", "0", "false", "no")
+    if by_person and os.name != "nt" and not (is_ci or (_has_terminal() and not is_detached()) or _is_unattended()):
         raise error(
-            "No person can have typed this, because there is no terminal. Type it in one; what holds for scripts is in "
-            "docs/trust.md, `Who may say it`."
+            "No person can have typed this, because there is no terminal with its shell above this process. Type it in "
+            "one. For scripts there is `[trust] unattended` in your own settings: docs/trust.md, `Who may say it`."
         )
 
 

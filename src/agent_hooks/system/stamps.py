@@ -11,7 +11,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     # By kind of look, what was seen by path; and the names that matter in a folder. Only data that can be marshalled.
@@ -90,14 +90,14 @@ def is_young(seen: Seen, now_ns: int) -> bool:
     return any(time > now_ns - _YOUNG_NS for time in times)
 
 
-def files_below(folder: str) -> Iterator[str]:
-    """Yield a package's folders and files, without byte code, which Python checks itself."""
+def files_below(folder: str, *, but: Sequence[str] = ("__pycache__",)) -> Iterator[str]:
+    """Yield a package's folders and files, except ``but``: byte code, which Python checks itself."""
     yield folder
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if entry.name != "__pycache__":
-                    yield from files_below(entry.path)
+                if entry.name not in but:
+                    yield from files_below(entry.path, but=but)
             else:
                 yield entry.path
 

@@ -50,8 +50,11 @@ def test_nothing_is_said_where_all_is_well(home, host):
         ("opencode", ".config/opencode/plugin/x.js", '({"tool.execute.before": f})', "tool.execute.before"),
     ],
 )
-def test_what_hooks_the_same_events_is_named(home, host, file, text, event):
+def test_what_hooks_the_same_events_is_named(monkeypatch, home, host, file, text, event):
+    """Only files that may be hooks use up what is looked at."""
+    monkeypatch.setattr("agent_hooks.cli.wiring.cautions._MOST_FILES", 1)
     file = write(home, file, text)
+    write(home, f"{file.parent.relative_to(home.path)}/node_modules/a/index.js", text)
     write(home, ".claude/plugins/marketplaces/a/hooks.json", text)
     write(home, f"{file.parent.relative_to(home.path)}/README.md", text)
     assert told(home, host) == f"{file} hooks {event} too, and may answer before our hooks: look at what it does."

@@ -55,6 +55,10 @@ RUNNING: list[tuple[str, dict[str, Any]]] = [
     ("run_code", {"cells": ["# see", WRITING]}),
     ("delete_code", {"code": "hookconf.py"}),
     ("update_code", {"code": "hookconf.py", "text": ""}),
+    ("call", {"payload": '{"command": "agent-hooks trust --digest x"}'}),
+    ("call", {"payload": '[{"tool": "sh", "args": {"command": "agent-hooks trust"}}]'}),
+    ("call", {"payload": '{"args": "{\\"command\\": \\"agent-hooks trust\\"}"}'}),
+    ("update", {"payload": '["README.md", "hookconf.py"]'}),
 ]
 
 HONEST: list[tuple[str, dict[str, Any]]] = [
@@ -90,6 +94,9 @@ HONEST: list[tuple[str, dict[str, Any]]] = [
     ("AskUserQuestion", {"questions": [{"question": SAID}]}),
     ("ExitPlanMode", {"plan": SAID}),
     ("Skill", {"skill": "x", "args": SAID}),
+    ("call", {"payload": '{"command": "pytest -q"}'}),
+    ("update", {"payload": '["README.md", "src/app.py"]'}),
+    ("post", {"payload": '{"text": "Run agent-hooks trust"}'}),
     ("NotebookEdit", {"notebook_path": "a.ipynb", "new_source": SAID}),
 ]
 

@@ -963,6 +963,45 @@ patch -p0 < bad.patch
 git apply - < bad.patch
 cat bad.patch | git apply
 sed s/a/b/ bad.patch | patch -p1
+sh -c 'mlr -I x hookconf.py'
+bash -lc "mlr -I x hookconf.py"
+eval 'mlr -I x hookconf.py'
+env -S 'mlr -I x hookconf.py'
+timeout 5 sh -c 'mlr -I x hookconf.py'
+xargs some-tool <<< hookconf.py
+echo hookconf.py | xargs -n1 some-tool --fix-it
+find -name hookconf.py -exec some-tool {} \;
+docker run -v /root/.claude:/data/ro a
+sudo docker run -v ~/.claude:/c a
+docker run -v$HOME/.claude:/c a
+docker run -itv $HOME/.claude:/c a
+docker run -v /:/h a
+docker run -v $HOME:/h a
+docker run -v ~:/h:rw a
+docker run -v ~/.config:/c a
+nerdctl run -v ~/.claude:/c a
+docker run --mount type=bind,source=$HOME/.claude,target=/c,readonly=false a
+docker run -v ~/.claude:/c,ro a
+env tmux set-environment -g CLAUDE_CONFIG_DIR /x
+sudo tmux set-environment -g CLAUDE_CONFIG_DIR /x
+mise config set env.CLAUDE_CONFIG_DIR /x
+printf '[env]\nCLAUDE_CONFIG_DIR="/x"\n' > mise.toml
+printf '[env]\nCLAUDE_CONFIG_DIR="/x"\n' > .mise.toml
+echo 'env.CLAUDE_CONFIG_DIR = "/tmp/x"' >> mise.local.toml
+echo 'env.CLAUDE_CONFIG_DIR = "/tmp/x"' >> ~/.config/mise/config.toml
+pwsh -ec YQBnAGUAbgB0AC0AaABvAG8AawBzACAAdAByAHUAcwB0AA==
+pwsh -enc:YQBnAGUAbgB0AC0AaABvAG8AawBzACAAdAByAHUAcwB0AA==
+powershell /enc YQBnAGUAbgB0AC0AaABvAG8AawBzACAAdAByAHUAcwB0AA==
+find . -fprint hookconf.py
+find . -name x -fprintf hookconf.py %p
+psql -o hookconf.py -c 'select 1'
+psql -L hookconf.py -c 'select 1'
+psql --log-file=hookconf.py
+ctags -f hookconf.py src
+yq -i .a=1 .claude/settings.json
+echo "plugin install m" | xargs claude
+xargs claude <<< "plugin install m"
+node /usr/lib/node_modules/@anthropic-ai/claude-code/cli.js plugin install m
 """
 KNOWN_READERS = r"""
 git add hookconf.py
@@ -987,6 +1026,25 @@ cat good.patch | patch -p1
 patch -p1 < good.patch
 tmux set-environment -g EDITOR vim
 openssl dgst -sha256 hookconf.py
+base64 hookconf.py
+base32 hookconf.py
+md5 hookconf.py
+sha1 hookconf.py
+yq . .claude/settings.json
+ctags hookconf.py
+scc hookconf.py
+pygmentize hookconf.py
+glow skills/guarded/SKILL.md
+echo hookconf.py | xargs wc -l
+find . -name hookconf.py -exec grep -n x {} +
+sh -c 'grep x hookconf.py'
+docker run -v ~/.claude:/c:z,ro a
+docker run --mount type=bind,source=$HOME/.claude,target=/c,readonly a
+docker run -v data:/ro a
+psql -c 'select 1' -o out.txt
+ls docs | xargs claude -p 'explain the plugins'
+node build/index.js plugin install m
+printf '[env]\nNODE_ENV="test"\n' > mise.toml
 """
 
 
@@ -1046,6 +1104,7 @@ opencode mcp list
 opencode run 'plugin'
 code .
 code --list-extensions
+code config
 cursor --diff a b
 """
 

@@ -36,10 +36,7 @@ _SWITCHES: tuple[tuple[tuple[str, ...], bool], ...] = (
 )
 # The files in which each host looks for them: below the folder of the user's file, and in a project.
 SETTINGS = {
-    "claude-code": (
-        ("settings.json", "settings.local.json"),
-        (".claude/settings.json", ".claude/settings.local.json"),
-    ),
+    "claude-code": (("settings.json", "settings.local.json"), (".claude/settings.json", ".claude/settings.local.json")),
     "codex": (("config.toml",), (".codex/config.toml",)),
     "gemini": (("settings.json",), (".gemini/settings.json",)),
     "qwen": (("settings.json",), (".qwen/settings.json",)),
@@ -52,6 +49,7 @@ _ADDED = {
     "copilot": ("../installed-plugins", "../plugins"),
     "opencode": ("../plugin", "../plugins"),
 }
+_PASSED_OVER = ("node_modules", ".git", "marketplaces")  # the last: what is only offered
 _MOST_FILES, _MOST_BYTES = 5000, 2**20
 _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
 
@@ -120,10 +118,9 @@ def _beside(wiring: Wiring, root: str) -> Iterator[str]:
     names = "|".join((*get_host(wiring.agent or wiring.name).rows, r"tool\.execute\.\w+|permission\.ask"))  # OpenCode's
     places = {os.path.dirname(each) for each in (wiring.path(), wiring.path(root))}
     tops = [os.path.normpath(os.path.join(place, each)) for place in places for each in _ADDED.get(wiring.name, ())]
-    for path in islice((path for top in filter(os.path.isdir, tops) for path in files_below(top)), _MOST_FILES):
-        is_code = path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml"))
-        if not is_code or "/marketplaces/" in path or os.path.basename(path).startswith("agent-hooks."):
-            continue  # what is only offered, and our own
+    below = (path for top in filter(os.path.isdir, tops) for path in files_below(top, but=_PASSED_OVER))
+    code = (path for path in below if path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml")))
+    for path in islice((path for path in code if not os.path.basename(path).startswith("agent-hooks.")), _MOST_FILES):
         with suppress(OSError):
             text = read_regular(path, _MOST_BYTES).decode("utf-8", "replace")
             if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", text)):
@@ -138,9 +135,8 @@ def codex_config() -> str:
 def codex_hashes(path: str) -> dict[str, str]:
     """Return the hashes of our hooks in a file of Codex, none if it cannot be read."""
     hooks = settings_in(path).get("hooks")
-    if (
-        os.environ.get("CODEX_HOME") and path == WIRINGS["codex"].path()
-    ):  # Codex resolves the links of this folder alone
+    # Codex resolves the links of this folder alone.
+    if os.environ.get("CODEX_HOME") and path == WIRINGS["codex"].path():
         path = os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
     try:
         return trusted_hashes(path, hooks if isinstance(hooks, dict) else {})

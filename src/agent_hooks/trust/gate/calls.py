@@ -129,6 +129,7 @@ def runs_of(call: ToolCall, name: ToolName) -> tuple[list[str], list[str]]:
             several = value if isinstance(value, _LISTS) else (value,)
             waiting += [each for each in several if hasattr(each, "items")]
             texts = [each for each in several if isinstance(each, str)]
+            waiting += [{"": _json_in(text)} for text in texts if text.lstrip()[:1] in ("{", "[")]
             is_typed = name.is_typing and key in _TYPED_KEYS
             is_code = not name.is_keeping and not _CODE_WORDS.isdisjoint(words_of(key))
             if not (is_typed or is_code) or name.is_looking or not texts:
@@ -145,7 +146,7 @@ def paths_under_keys(value: object, *, is_path: bool = False) -> list[str]:
     """Return the texts under keys that sound like a path's, at any depth."""
     if isinstance(value, str):
         if value.lstrip()[:1] in ("{", "[") and (inner := _json_in(value)) is not None:
-            return paths_under_keys(inner, is_path=is_path)
+            return paths_under_keys(inner, is_path=is_path or isinstance(inner, list))
         return [value] if is_path and value and "\n" not in value else []
     if isinstance(value, dict):
         pairs = [(_may_be_path_key(str(key)), value[key]) for key in value]

@@ -59,28 +59,18 @@ _CODEX_OPTIONS = Pattern(
     rf"""^(?:-c\n?|--config[=\n])(?:["']?(?:[\w.-]*hooks?\b|features|projects|profiles?\b)|[^=\n]*{UNKNOWN})""",
     re.MULTILINE,
 )
-# By host: the subcommands that add code or settings to it, a word a line, and the options that do.
-_LISTS = r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info)\b)"
-_ADDING_MCP = rf"mcp\n{_LISTS}(?!serve|auth|login)"
-_ADDING = {
-    "claude": (
-        rf"plugins?\n{_LISTS}|{_ADDING_MCP}|config\n{_LISTS}",
-        "plugin-dir plugin-url settings mcp-config agents",
-    ),
-    "codex": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|features\n{_LISTS}", "enable disable"),
-    "gemini": (rf"extensions?\n{_LISTS}|{_ADDING_MCP}|(?:skills|hooks)\n{_LISTS}", "policy"),
-    "copilot": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|config\n{_LISTS}", "plugin-dir additional-mcp-config config-dir"),
-    "cursor-agent": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}", "plugin-dir"),
-    "opencode": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}|upgrade\n", ""),
-    "droid": (rf"plugins?\n{_LISTS}|{_ADDING_MCP}", "settings"),
-    "kiro-cli": (rf"{_ADDING_MCP}|(?:settings|agent)\n{_LISTS}", ""),
-    "code": (
-        r"tunnel\b|serve-web\b",
-        "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir profile",
-    ),
-}
-_ADDING["qwen"] = _ADDING["gemini"]
-_ADDING |= dict.fromkeys("code-insiders codium cursor windsurf".split(), _ADDING["code"])
+# The subcommands that add code or settings to some host, a word a line, and the options that do.
+_ADDING = Pattern(
+    r"^(?:plugins?|extensions?|mcp|config|settings|features|skills|hooks|agent|upgrade)\n"
+    r"(?!(?:marketplace\n)?(?:list|ls|help|validate|get|show|info|serve|auth|login)\b)",
+    re.MULTILINE,
+)
+_GIVEN = Pattern(r"[^\s'\"|;&()]+")  # the words of a text that is given to a program
+_EDITORS = frozenset("code code-insiders codium cursor windsurf".split())
+_ADDING_OPTIONS = frozenset(
+    "plugin-dir plugin-url settings mcp-config agents enable disable policy additional-mcp-config config-dir "
+    "install-extension add-mcp extensions-dir extensionDevelopmentPath user-data-dir".split()
+)
 # Programs that set a variable for what others start later.
 _SETTING = frozenset("mise tmux screen launchctl systemctl setx dbus-update-activation-environment".split())
 _MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
@@ -102,11 +92,8 @@ def reason_against_own(judging: Judging, command: Command) -> str:
     if any(name_of(word) in programs.ENDERS for word in words) and _NAMED.search("\n".join((*words, given))):
         return denial("command", "Ending the processes of agent-hooks")
     gathers = name in ("xargs", "parallel")
-    gathered = (
-        [*words, *re.findall(r"[^\s'\"|;&()]+", re.sub(r"\\[0nt]", " ", given))]
-        if gathers and programs.SHELLS.isdisjoint(words)
-        else words
-    )
+    is_given = gathers and programs.SHELLS.isdisjoint(words)
+    gathered = [*words, *_GIVEN.findall(re.sub(r"\\[0nt]", " ", given))] if is_given else words
     is_passive = gathers and any(name_of(word) in programs.READERS | programs.CHANGING for word in words[1:])
     return (
         _against_subcommand(judging, words if is_passive else gathered)
@@ -183,39 +170,43 @@ def is_ours(word: str) -> bool:
 def reason_against_host(judging: Judging, command: Command) -> str:
     """Return why a simple command is denied, if it starts a host without its hooks, or with others."""
     words = command.words
+    gathers = name_of(words[0]) in ("xargs", "parallel")
+    words = [*words, *_GIVEN.findall(f"{command.pipeline.rpartition('|')[0]}\n{command.body}")] if gathers else words
     at, host = _host_in(words)
-    if name_of(words[0]) in _SETTING and any(word.partition("=")[0] in _VARIABLES for word in words[1:]):
+    names = words if name_of(words[0]) in programs.CARRIERS else words[:1]
+    is_setting = not _SETTING.isdisjoint(map(name_of, names))
+    if is_setting and any(word.removeprefix("env.").partition("=")[0] in _VARIABLES for word in words[1:]):
         return denial("host", "a coding agent")
     if not host or name_of(words[0]) in programs.ELSEWHERE:
         return ""
-    if _adds_code(host, words[at + 1 :]):
+    if _adds_code(host, words[at + 1 :]) or (gathers and _ADDING.search("".join(f"{word}\n" for word in words))):
         return denial("code", host)
     # `env` assigns them and, with `-u`, takes them away.
     assigned = {*re.findall(r"[A-Z][A-Z_]+", " ".join(words[:at]))} | command.assigned.keys()
     assigned |= judging.plain_words() if "unset" in judging.plain_words() else set()
-    is_denied = not _VARIABLES.isdisjoint(assigned | judging.assigned) or _is_without_hooks(
-        judging, host, words[at + 1 :]
-    )
-    return denial("host", host) if is_denied else ""
+    is_moved = not _VARIABLES.isdisjoint(assigned | judging.assigned)
+    return denial("host", host) if is_moved or _is_without_hooks(judging, host, words[at + 1 :]) else ""
 
 
 def _host_in(words: Sequence[str]) -> tuple[int, str]:
+    is_script = name_of(words[0]) in programs.INTERPRETERS
     for at, word in enumerate(words):
-        name = re.sub(r"(?<=.)@.*", "", name_of(word))
-        if host := programs.HOSTS.get(name, name if name in _ADDING else ""):
-            return at, host
-        if at == 0 and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
+        names = word.split("/") if word.endswith((".js", ".mjs")) else [] if is_script else [name_of(word)]
+        for name in (re.sub(r"(?<=.)@.*", "", each) for each in names):
+            if host := programs.HOSTS.get(name, name if name in _EDITORS else ""):
+                return at, host
+        if at == 0 and not is_script and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
             break
     return 0, ""
 
 
 def _adds_code(host: str, words: Sequence[str]) -> bool:
-    subcommands, options = _ADDING.get(host, ("(?!)", ""))
-    if not {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}.isdisjoint(options.split()):
+    options = {word.partition("=")[0].lstrip("-") for word in words if word.startswith("--")}
+    if not _ADDING_OPTIONS.isdisjoint(options):
         return True
     operands = [(before, word) for before, word in pairwise(("", *words)) if not word.startswith("-")]
     for at, (before, _) in enumerate(operands):
-        if re.match(subcommands, "".join(f"{word}\n" for _, word in operands[at:])):
+        if host not in _EDITORS and _ADDING.match("".join(f"{word}\n" for _, word in operands[at:])):
             return True
         if not before.startswith("-"):  # it is no value of an option
             return False

@@ -102,9 +102,8 @@ def _against_installing(judging: Judging, words: Sequence[str], at: int, rest: S
     options = [part for word in rest for part in (word.split("=", 1) if word.startswith("--") else (word,))]
     targets = [after for word, after in pairwise(options) if _TARGET.fullmatch(word)]
     for target in targets:
-        is_inside = any(
-            environment.is_inside(each) or environment.holds(each) for each in forms_of(target, judging.cwd)
-        )
+        forms = forms_of(target, judging.cwd)
+        is_inside = any(environment.is_inside(each) or environment.holds(each) for each in forms)
         if is_inside or (UNKNOWN in target and environment.is_computed_in(target)):
             return denial("copy", "a package of the gate's environment")
     if targets or _is_elsewhere(judging, words, at):

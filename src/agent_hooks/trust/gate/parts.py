@@ -24,7 +24,7 @@ SWITCHES = (
 )
 # Lines that start a host without its hooks, or with other settings.
 _STARTING = (
-    r"\b(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|OPENCODE_(?:CONFIG\w*|PURE)|AGENT_HOOKS_\w+)(?:\s*=|\s)"
+    r"(?:\b|\\[nt])(?:CODEX_HOME|CLAUDE_CONFIG_DIR|CLAUDE_CODE_SIMPLE|COPILOT_HOME|QWEN_HOME|GEMINI_CLI_\w+|OPENCODE_(?:CONFIG\w*|PURE)|AGENT_HOOKS_\w+)[\"']?(?:\s*=|\s)"
     r"|disableAllHooks|(?:claude|codex)\b.*(?:--bare|hooks?=|--dangerously)"
 )
 _WHOLE_KEYS = ("content", "file_text", "fileText", "text", "body", "new_source", "contents")

@@ -83,7 +83,7 @@ class ProtectedPaths:
                 part = FRONTMATTER
             elif form in self._files or (not is_taken and self._replaces_module(folder, name)):
                 return ALL
-            elif name in STARTUP_NAMES:
+            elif name in STARTUP_NAMES or (name.endswith(".toml") and "mise" in "/".join(form.split("/")[-2:])):
                 part = STARTUP
             elif is_wiring(form):
                 part = ALL if is_own_file(form) else WIRING

@@ -51,7 +51,7 @@ CHECKERS = frozenset(
     agent-hooks agent_hooks agent-hooks-core agent_hooks_core less sort find fd fdfind py_compile json.tool git make bat
     batcat cloc tokei delta difft hexyl b3sum openssl base64 zip vale ruff pylint bandit vulture radon ty
     pyflakes semgrep gitleaks trivy shellcheck yamllint jsonlint taplo eslint stylelint prettier biome tsc markdownlint
-    actionlint hadolint codespell cspell typos coverage
+    actionlint hadolint codespell cspell typos coverage base32 md5 sha1 yq ctags scc pygmentize glow
     """.split()
 )
 SQL = frozenset("sqlite3 psql duckdb mysql mariadb".split())
@@ -61,11 +61,12 @@ EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands
 CARRIERS = frozenset(
     """
     uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle eval script su ssh docker podman kubectl
-    nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty screen tmux
+    nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty screen tmux nerdctl
     """.split()
 ) | frozenset(programs.WRAPPERS)
 # What they start has files of its own, and coding agents with hooks of their own or none.
-ELSEWHERE = frozenset("docker podman kubectl ssh".split())
+MOUNTING = frozenset("docker podman nerdctl".split())
+ELSEWHERE = MOUNTING | {"kubectl", "ssh"}
 GATHERERS = frozenset("xargs parallel find fd fdfind".split())  # they add arguments to the command that they run
 FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
 MANAGERS = frozenset(
@@ -94,12 +95,13 @@ _KNOWN = READERS | SHELLS | INTERPRETERS | CHANGING | FORMATTERS | ENDERS | MANA
 # A command without any of these words, a redirection or a protected name changes nothing of ours.
 NOTABLE = (
     CHANGING
+    | MOUNTING
     | HOSTS.keys()
     | frozenset(
         """
     sed wget curl aria2c apply am -delete clone uninstall remove purge autoremove prune uninstall-all -mvenv venv
     virtualenv pipenv conda mamba micromamba clean reset powershell pwsh set-environment setenv --install-extension
-    --add-mcp --extensiondevelopmentpath --extensions-dir --user-data-dir mise
+    --add-mcp --extensiondevelopmentpath --extensions-dir --user-data-dir mise -fprint -fprint0 -fprintf -fls psql
     """.split()
     )
 )
@@ -108,7 +110,7 @@ NOTABLE = (
 def name_of(word: str) -> str:
     """Return the name of a program without its folder, ``.exe`` and version."""
     name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
-    return name if name in _KNOWN else name.rstrip("0123456789.") or name
+    return name if name in _KNOWN or name in CHECKERS else name.rstrip("0123456789.") or name
 
 
 def is_known(word: str) -> bool:

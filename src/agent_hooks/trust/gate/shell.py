@@ -16,7 +16,7 @@ from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
 from agent_hooks.trust.command_line import CommandLine
 
-from . import programs
+from . import programs, writing
 from .code import names_own_command, reason_against_code
 from .locations import read_text
 from .own import is_ours, reason_against_host, reason_against_own
@@ -24,7 +24,6 @@ from .parts import mentions_part, part_of
 from .programs import is_known, name_of
 from .reasons import ALL, WIRING, denial, first
 from .wiring import reason_against_taking
-from .writing import changes_files, content_of, find_arguments, reason_against_finding, reason_against_writing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from .calls import CallInfo
     from .paths import ProtectedPaths
 
+_ENCODED = Pattern(r"[-/]e(?:c|n\w*)?(?::(.+))?", re.IGNORECASE)
 _MAX_DEPTH = 8  # commands within commands
 _INLINE = Pattern(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
 _PRINTERS = frozenset("echo printf print".split())
@@ -82,6 +82,7 @@ class Judging:
         self.protected = protected
         self.call = call
         self.lines: list[CommandLine] = []
+        self.is_guessing = False  # whether a word of a command may only seem to be a command line
         self.links: dict[str, str] = {}  # the targets of the symbolic links that the command makes
         given = dict.fromkeys(("VIRTUAL_ENV", "CONDA_PREFIX"), protected.environment.prefix) | dict(os.environ)
         given["PWD"] = cwd
@@ -201,24 +202,23 @@ class Judging:
         self._folders += [self.cwd] if self._runs_input or self._runs_code else []
         if program.gathers and (reason := self._judge_gathered(program, command)):
             return reason
-        nested = self._nested(program, command)
         return (
-            first(map(self.judge, nested))
+            first(map(self.judge, self._nested(program, command)))
             or self._judge_code(program, command)
-            or reason_against_finding(self, program, command)
-            or reason_against_writing(self, program, command)
+            or writing.reason_against_finding(self, program, command)
+            or writing.reason_against_writing(self, program, command)
         )
 
     def _judge_gathered(self, program: Program, command: Command) -> str:
         """Judge a program that gets arguments from its input, by the text of its pipeline."""
-        if not changes_files(program.name, program.operands):
-            return ""
         given = " ".join((command.pipeline, command.body, *command.sources, *command.words))
         given = re.sub(r"\\[0nt]", " ", given)
+        if not writing.changes_files(program.name, program.operands):
+            return writing.against_unknown(self, program.name, re.findall(r"[^\s'\"|;&()]+", given))
         if self.protected.is_named_in(given, self.cwd):
             return denial("unclear")
         takes = program.name in programs.REMOVERS or program.name in programs.MOVERS
-        if not takes or find_arguments(program, command):
+        if not takes or writing.find_arguments(program, command):
             return ""
         return first(self.judge_path(word, whole=True) for word in given.split() if "*" in word)
 
@@ -263,8 +263,8 @@ class Judging:
                 yield text
             rest = rest[command_start(rest) or len(rest) :]
         if name in ("powershell", "pwsh"):
-            pairs = [(word.casefold(), after) for word, after in pairwise(operands)]
-            yield from (_decoded(after) for word, after in pairs if word[1:] and "-encodedcommand".startswith(word))
+            pairs = [(_ENCODED.fullmatch(word), after) for word, after in pairwise((*operands, ""))]
+            yield from (_decoded(found[1] or after) for found, after in pairs if found)
         if " " in program.words[0]:
             yield " ".join(program.words)
         if name in ("sed", "gsed"):
@@ -272,9 +272,11 @@ class Judging:
         is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
         if is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
             return
+        outside, self.is_guessing = self.is_guessing, True  # until the next word is asked for
         for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
             if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN):
                 yield _NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")
+        self.is_guessing = outside
 
     def _judge_code(self, program: Program, command: Command) -> str:
         name, operands = program.name, program.operands
@@ -327,7 +329,7 @@ class Judging:
         return is_computed and self.protected.is_named_in("\n".join(self.plain_words()), self.cwd)
 
     def _changes_part(self, part: str, path: str, seen: str, made_by: Command | None) -> bool:
-        content = content_of(self, made_by) if made_by else ""
+        content = writing.content_of(self, made_by) if made_by else ""
         if UNKNOWN in content or mentions_part(part, content):
             return True
         try:

@@ -42,7 +42,14 @@ _TAKES_PACKED = Pattern(r"--remove-files|--move|-[a-zA-Z]*m")
 _LOCKING_MODE = Pattern(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
 # Options that name an output, or the folder for it, with their value in the next word, and in the same one.
 _OUTPUT = Pattern(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
-_OUTPUT_VALUE = Pattern(r"(?:--?out(?:put(?:-document|-file)?|file)?=|-[A-Za-z]*?[oO]=?)(.+)")
+_OUTPUT_VALUE = Pattern(r"(?:--?(?:log-file|out(?:put(?:-document|-file)?|file)?)=|-[A-Za-z]*?[oOL]=?)(.+)")
+# Of programs that read their other operands.
+_OUTPUT_OF = {
+    "sed": _OUTPUT,
+    "psql": Pattern(r"-\w*[oL]|--output|--log-file"),
+    "find": Pattern(r"-f(?:print[0f]?|ls)"),
+    "ctags": Pattern(r"-\w*[of]"),
+}
 _FOLDER_VALUE = Pattern(r"(?:--(?:directory(?:-prefix)?|output-dir|dir)=|-[oC])(.+)")
 _AS_FILE = Pattern(r"-[a-zA-Z]*T|--no-target-directory")
 _TO_FOLDER = Pattern(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
@@ -59,7 +66,8 @@ _WRITING_SQL = Pattern(
     r"(?:^|['\"\n])\s*[.\\](?!tables|schema|headers|mode|d)|\\[og!]|\bcopy\b|writefile|\battach\b|vacuum\s+into|into\s+(?:out|dump)",
     re.IGNORECASE,
 )
-_MOUNTING = Pattern(r"-v|--volume|--mount")
+_MOUNTING = Pattern(r"(?:-[a-z]*v|--volume|--mount)=?(.*)")
+_READ_ONLY = Pattern(r"[^,=]*:[^:]*:(?:.*,)?ro(?:,.*)?|\w+(?:=.*)?,(?:readonly|ro)(?:=(?:true|1))?(?:,.*)?")
 _KEEPING_INPUT = frozenset(("tee", "sponge"))
 # Programs that print the texts they are given, with the arguments that make other texts of them.
 _SHOWING = {
@@ -83,7 +91,8 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     """Return why ``program`` is denied, if it writes something protected."""
     name, operands = program.name, program.operands
     files = _files_of(name, operands)
-    if name_of(command.words[0]) in ("docker", "podman") and (reason := _against_mounts(judging, command.words)):
+    mounts = () if programs.MOUNTING.isdisjoint(map(name_of, command.words)) else pairwise((*command.words, ""))
+    if reason := first(_against_mount(judging, *pair) for pair in mounts):
         return reason
     if name == "git" or (name in _CLONERS and "clone" in operands):
         return _against_git(judging, operands, command)
@@ -106,38 +115,36 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
     if name in _FILTERS:
         files = files[-1:] if len(files) > 1 else []
     elif not changes_files(name, operands):
-        is_unknown = not programs.is_known(name) and name not in programs.CHECKERS and not judging.lines[1:]
-        if is_unknown and (reason := _against_unknown(judging, operands)):
+        if reason := against_unknown(judging, name, operands):
             return reason
         files = []
     written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
-    written += _outputs_of(operands) if name not in programs.READERS or name == "sed" else []
+    written += _outputs_of(operands, name) if name not in programs.READERS or name in _OUTPUT_OF else []
     made_by = command if name == "dd" or name in _KEEPING_INPUT else None
     reason = first(judging.judge_path(path, made_by=made_by) for path in files)
     return reason or first(judging.judge_path(path, made_by=command) for path in written)
 
 
-def _against_unknown(judging: Judging, operands: Sequence[str]) -> str:
+def against_unknown(judging: Judging, name: str, operands: Sequence[str]) -> str:
     """Judge a program that nobody here knows by the files in its arguments: it may write any of them."""
+    if judging.is_guessing or programs.is_known(name) or name in programs.CHECKERS:
+        return ""
     words = [part for word in operands for part in (word, word.partition("=")[2]) if part and not part.startswith("-")]
     protected = judging.protected
     is_named = (protected.find(word, judging.cwd) == ALL and not protected.is_own(word, judging.cwd) for word in words)
     return denial("unclear") if any(is_named) else ""
 
 
-def _against_mounts(judging: Judging, words: Sequence[str]) -> str:
-    """Judge the folders that a container gets to write in."""
-    for before, word in pairwise(words):
-        option, equals, value = word.partition("=")
-        given = value if equals and _MOUNTING.fullmatch(option) else word if _MOUNTING.fullmatch(before) else ""
-        source = next(iter(re.findall(r"(?:source|src)=([^,]+)", given)), given.partition(":")[0])
-        if (
-            "/" in source
-            and not re.search(r":ro\b|readonly|\bro\b", given)
-            and judging.protected.is_kept(judging.place_of(source))
-        ):
-            return denial("folder", source)
-    return ""
+def _against_mount(judging: Judging, option: str, after: str) -> str:
+    """Judge a folder that a container gets to write in."""
+    given = (found[1] or after) if (found := _MOUNTING.fullmatch(option)) else ""
+    source = next(iter(re.findall(r"(?:source|src)=([^,]+)", given)), given.partition(":")[0])
+    if not ("/" in source or source[:1] == "~") or _READ_ONLY.fullmatch(given):
+        return ""
+    place, protected = judging.place_of(source), judging.protected
+    is_project = place in (judging.cwd, judging.call.project) and place != expanded("~")
+    is_held = protected.is_kept(place) or (not is_project and protected.holds(place, files=False))
+    return denial("folder", source) if is_held else ""
 
 
 def content_of(judging: Judging, command: Command) -> str:
@@ -172,9 +179,9 @@ def _files_of(name: str, operands: Sequence[str]) -> list[str]:
     return files[1:] if name == "sed" and not any(map(_SCRIPT_OPTION.match, operands)) else files
 
 
-def _outputs_of(operands: Sequence[str]) -> list[str]:
+def _outputs_of(operands: Sequence[str], name: str = "") -> list[str]:
     """Return the files that options name as the output."""
-    following = [after for word, after in pairwise(operands) if _OUTPUT.fullmatch(word)]
+    following = [after for word, after in pairwise(operands) if _OUTPUT_OF.get(name, _OUTPUT).fullmatch(word)]
     return following + [found[1] for word in operands if (found := _OUTPUT_VALUE.match(word))]
 
 
