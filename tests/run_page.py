@@ -212,7 +212,8 @@ def main(name: str) -> int:
         for variable in [key for key in os.environ if key.startswith(("AGENT_HOOKS_", "XDG_"))]:
             del os.environ[variable]
         tempfile.tempdir = folder
-        ancestors.notes_dir = lambda _: ""  # people type the commands of the page, not below the agents of its blocks
+        # People type the commands of the page, not below the agents of its blocks.
+        ancestors.notes_dir = lambda name: name[:0]
         os.umask(0o022)  # pages show permissions
         os.chdir(work)
         sys.path[0] = str(work)
