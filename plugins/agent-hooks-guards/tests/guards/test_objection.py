@@ -154,5 +154,6 @@ def test_the_first_deny_settles_outcomes_and_asks_are_one_question():
 )
 def test_a_reason_shows_what_is_invisible_in_a_path(kind, args):
     outcome = agent_hooks_guards.before_tool_use(about("Tool", kind=kind, args=args, cwd="/home/dev/app"))
+    assert outcome is not None
     assert "a\\u3164b" in outcome.reason
     assert "\u3164" not in outcome.reason

@@ -52,8 +52,8 @@ def test_what_a_person_is_told_to_type_lets_exactly_that_through(ask, tmp_path, 
     assert re.search(r"The rule is in \S*agent_hooks_guards/rules/[\w-]+\.toml:\d+\.", message)
     assert "agent-hooks allow" not in json.dumps(answer) + stderr
     for line in lines:
-        home = {"HOME": str(tmp_path), "AGENT_HOOKS_CONFIG_DIR": str(tmp_path / "config")}
-        assert typed("y\n", *shlex.split(line), **home)[0] == 0
+        config = str(tmp_path / "config")
+        assert typed("y\n", *shlex.split(line), HOME=str(tmp_path), AGENT_HOOKS_CONFIG_DIR=config)[0] == 0
     assert ask(command)[1] == {}
     assert ask(other)[1]["permissionDecision"] in ("ask", "deny")
 
