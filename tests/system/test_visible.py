@@ -64,6 +64,11 @@ def test_no_line_of_the_log_can_be_forged(caplog, name):
         logger_of(name).warning("%s failed: %d\nat %s", "/a\x1b[2J\nagent-hooks: trusted\u3164", 3, "/b")
         assert caplog.messages.pop() == "/a\\x1b[2J\n  agent-hooks: trusted\\u3164 failed: 3\n  at /b"
     assert len(logger_of(name).filters) == 1
+    with pytest.raises(ValueError, match="gone") as raised:
+        raise ValueError("/a\x1b[2J\nagent-hooks: trusted is gone")
+    logger_of(name).warning("it failed", exc_info=raised.value)
+    assert "\n  ValueError: /a\\x1b[2J\n  agent-hooks: trusted is gone" in caplog.text
+    assert "\x1b" not in caplog.text
 
 
 def test_all_our_loggers_are_made_there():

@@ -61,6 +61,11 @@ def _show(record: LogRecord) -> bool:
     text = record.getMessage()
     if (shown := visible(text, keep="\n\t").replace("\n", "\n  ")) != text:
         record.msg, record.args = shown, ()
+    if record.exc_info and record.exc_info[0] and not record.exc_text:
+        from traceback import format_exception
+
+        told = visible("".join(format_exception(*record.exc_info)).rstrip(), keep="\n\t")
+        record.exc_text = told.replace("\n", "\n  ")
     return True
 
 
