@@ -112,7 +112,7 @@ def _contents(here: Session, wiring: Path, site: Path) -> dict[str, str]:
     return {"hooks": _hooks(wiring)} | {
         str(file): sha256(file.read_bytes()).hexdigest() + str(file.readlink() if file.is_symlink() else "")
         for file in files
-        if file.is_file() and file.suffix != ".pyc"
+        if file.is_file() and "__pycache__" not in file.parts
     }
 
 
