@@ -289,8 +289,9 @@ def _request(theirs: Any) -> inference.ModelRequest:
 
 def _hosted(theirs: Any) -> list[str]:
     """Return the names of the tools that Google runs."""
-    tools = [tool.model_dump(exclude_none=True) for tool in theirs.config.tools or () if hasattr(tool, "model_dump")]
-    return [name for tool in tools for name in tool if name != "function_declarations"]
+    tools = [tool for tool in theirs.config.tools or () if hasattr(tool, "model_dump")]
+    given = (name for tool in tools for name, value in tool if value is not None)
+    return [name for name in given if name != "function_declarations"]
 
 
 def _system(theirs: Any) -> str:

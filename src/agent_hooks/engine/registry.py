@@ -122,8 +122,10 @@ class HookRegistry:
 
 def _log(what: str, error: BaseException) -> None:
     """Log a failure by the kind of its error, and at DEBUG where it was raised. Its text may hold values."""
+    from logging import DEBUG
+
     log = logger_of()
     advice = getattr(error, "advice", "")
     log.warning("%s: %s%s", what, type(error).__name__, f": {advice}" if advice else "")
-    if log.isEnabledFor(10):
+    if log.isEnabledFor(DEBUG):
         log.debug("%s: %s", what, traceback_of(error))

@@ -166,10 +166,8 @@ def _entry(wiring: Wiring, path: str, event: str, *, or_refuse: bool) -> dict[st
     is_closed = is_gate(wiring, event)
     by_exit = is_closed and (or_refuse or wiring.closing is None) and os.name != "nt"
     words = [*map(_quoted, command(wiring)), "--event", event, "--timeout", str(seconds - AHEAD)]
-    handler["command"] = _fallback(wiring, path, event) + "exec " * (
-        wiring.in_shell and not by_exit and os.name != "nt"
-    )
-    handler["command"] += " ".join(words) + OR_REFUSE * by_exit
+    replacing = "exec " * (wiring.in_shell and not by_exit and os.name != "nt")
+    handler["command"] = _fallback(wiring, path, event) + replacing + " ".join(words) + OR_REFUSE * by_exit
     handler["timeout"] = seconds * wiring.timeout
     if is_closed and wiring.closing is not None and not or_refuse:  # an old Claude Code removes the field
         handler[wiring.closing[0]] = wiring.closing[1]

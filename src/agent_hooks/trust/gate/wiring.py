@@ -46,7 +46,7 @@ FILES = {
 }
 # Files that set variables and aliases for the shells, and so the hosts, of later.
 STARTUP_NAMES = frozenset(
-    (".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env").split()
+    ".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env".split()
 )
 _SYSTEM = frozenset(("etc", "application support", ".config", ".codeium", "roaming"))
 # The files that `agent-hooks install` makes for us alone.
