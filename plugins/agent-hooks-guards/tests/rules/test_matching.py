@@ -360,5 +360,14 @@ def test_a_file_that_was_there_before_is_not_the_command_s_own(tmp_path):
 )
 def test_only_a_file_that_is_there_is_lost_when_it_is_emptied(tmp_path, command, is_lost):
     (tmp_path / "notes.md").touch()
-    effects = analyse(command, Place(f"{tmp_path}/app", str(tmp_path))).effects
-    assert ("delete" in {each.kind for each in effects if each.command.name != "mv"}) == is_lost
+    place = Place(f"{tmp_path}/app", str(tmp_path))
+    broken = judge(analyse(command, place), rules({"effect": ["delete"], "not_program": ["mv"]}), place)
+    assert bool(broken) == is_lost
+
+
+@pytest.mark.parametrize("command", [": > ~/new", "truncate -s0 ~/new", "cp /dev/null ~/new", "echo > ~/new; rm ~/new"])
+def test_a_file_that_appears_between_two_decisions_is_lost_by_the_second(tmp_path, command):
+    place, deletion = Place(f"{tmp_path}/app", str(tmp_path)), rules({"effect": ["delete"]})
+    assert judge(analyse(command, place), deletion, place) == []
+    (tmp_path / "new").touch()
+    assert len(judge(analyse(command, place), deletion, place)) == 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-
 from agent_hooks.shell import syntax
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.system.caching import cache
 from agent_hooks_guards.model.actions import Analysis, Effect, TooMuchError
 from agent_hooks_guards.model.values import (
     ANYTHING,
+    CONTENT,
     ENDLESS,
     ENDLESS_FILES,
     INPUT,
@@ -127,13 +126,11 @@ class WordValues:
         return NO_LABELS if found.isdisjoint(("home", "root")) else frozenset((SECRET,))
 
     def note_emptied(self, path: str, command: Command) -> None:
-        """Record that a file is left without content, which is as good as deleting it if it was there before."""
-        is_plain = not command.host and frozenset(f"{UNKNOWN}*?[").isdisjoint(path)
-        is_new = is_plain and not os.path.lexists(path) and os.path.isdir(os.path.dirname(path))
-        if is_new and not any(each.path == path and each.command.name == "mv" for each in self.analysis.effects):
-            return
+        """Record that a file is left without content, which is as good as deleting it if it was there before: the rules
+        look, because an analysis is remembered.
+        """
         if not path.startswith(("/dev/", "/proc/", "/sys/")):
-            self.analysis.effects.append(Effect("delete", path, command))
+            self.analysis.effects.append(Effect("delete", path, command, method=CONTENT))
 
     def deliver(self, data: Data, where: Redirected, command: Command, frame: Frame, *, is_all: bool = False) -> Data:
         """Write ``data``, the output of a command, to the targets of its redirections; return its stdout. ``is_all``:

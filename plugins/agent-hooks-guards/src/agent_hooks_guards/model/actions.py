@@ -97,8 +97,9 @@ class Effect(Record):
     comes from a host), ``fork`` (a fork bomb). ``path``: the file, absolute and without ``..``, globs and ``UNKNOWN``
     left in it; for ``send`` and ``receive`` the URL or ``host:port``; for ``run`` the script, "" for a text.
     ``recursive``: the folder with all its content. ``append``: a write that keeps the old content. ``labels``: the
-    origins of the content that is written, run or sent. ``method``: of HTTP, upper case. ``files``: absolute paths of
-    files whose content, with its labels, is written or sent. ``command``: its cause.
+    origins of the content that is written, run or sent. ``method``: of HTTP, upper case; of a deletion ``CONTENT``
+    where the file stays. ``files``: absolute paths of files whose content, with its labels, is written or sent.
+    ``command``: its cause.
     """
 
     __slots__ = ("append", "command", "files", "kind", "labels", "method", "path", "recursive")

@@ -26,6 +26,8 @@ ENDLESS_FILES = frozenset(("/dev/zero", "/dev/urandom", "/dev/random", "/dev/ful
 
 NO_LABELS: frozenset[str] = frozenset()
 
+CONTENT = "the content of"  # what is deleted of a file that stays
+
 
 class Data(syntax.Record):
     """A text with ``UNKNOWN`` for its unknown parts, and the labels of its origins."""

@@ -6,7 +6,7 @@ import os
 
 from agent_hooks.shell.syntax import Record
 from agent_hooks_guards.model.declarations import declarations
-from agent_hooks_guards.model.values import UNKNOWN
+from agent_hooks_guards.model.values import CONTENT, UNKNOWN
 from agent_hooks_guards.places.links import linked_kinds
 
 from .criteria import BY_BARE_COMMAND, BY_COMMAND, BY_DOER, CommandView, like
@@ -78,16 +78,20 @@ def judge(analysis: Analysis, rules: Index, place: Place) -> list[Verdict]:
 
 
 def _without_own_files(effects: list[Effect]) -> Iterator[Effect]:
-    """Yield the effects but for the deletion of single files that the same command line makes: nothing is lost."""
+    """Yield the effects but for the deletion of single files that the same command line makes, or of the content of
+    files that it may have made: nothing is lost.
+    """
     # What moves a file makes none, and a name with a glob may be that of others.
-    moving = {id(effect.command) for effect in effects if effect.kind == "delete"}
-    made: set[str] = set()
+    moving = {id(effect.command) for effect in effects if effect.kind == "delete" and effect.method != CONTENT}
+    own: dict[str, bool] = {}
     for effect in effects:
         path = effect.path
         is_one = not (effect.command.host or any(mark in path for mark in "*?[" + UNKNOWN))
         if is_one and effect.kind == "write" and not effect.append:
-            (made.discard if id(effect.command) in moving else made.add)(path)
-        if effect.kind != "delete" or effect.recursive or path not in made or not is_one or os.path.lexists(path):
+            own[path] = own.get(path, True) and id(effect.command) not in moving
+        may_be_new = os.path.isdir(os.path.dirname(path)) and own.get(path, True)
+        is_own = is_one and (may_be_new if effect.method == CONTENT else own.get(path, False))
+        if effect.kind != "delete" or effect.recursive or not is_own or os.path.lexists(path):
             yield effect
 
 
