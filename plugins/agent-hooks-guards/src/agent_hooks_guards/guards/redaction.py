@@ -13,7 +13,7 @@ from agent_hooks import RegistrationError
 from agent_hooks.model.values import Value
 from agent_hooks.system.quick_json import dumps
 
-from .secret_scan import MAX_PASSES, as_setting, find
+from .secret_scan import MAX_PASSES, REDACTED, Found, as_setting, find, replaced, without_overlaps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,8 +74,7 @@ _PATTERNS = (
 # Each pattern needs one of these, or the program "vault".
 _MARKS = frozenset("=:-|<_")
 
-REDACTED = "[redacted]"
-_MARKER = r"\[redacted(?:: [a-z0-9-]{1,40})?\]"
+_MARKER = r"\[redacted(?:: ([a-z0-9-]{1,40}))?\]"
 DEFAULT_FIELDS = tuple(
     "authorization cookie cookies credential credentials key keys passphrase passwd password passwords pwd secret "
     "secrets token tokens".split()
@@ -198,7 +197,7 @@ def plain_secrets(text: str) -> Iterator[str]:
     known = _known(text)
     for start, end in _spans(text):
         # Part of a private key would hide the rest of it from whoever looks for the whole.
-        if not any(start < stop and at < end for at, stop, _ in known):
+        if not any(start < each.end and each.start < end for each in known):
             secret = text[start:end].strip("'\"\\")
             yield from (secret, secret.replace("\\", ""), secret.rpartition("=")[2], secret.rpartition(":")[2])
 
@@ -211,26 +210,16 @@ def _without(text: str, secrets: tuple[str, ...], searched: int) -> str:
     for secret in secrets:
         at = text.find(secret)
         while at != -1:
-            found.append((at, at + len(secret), REDACTED))
+            found.append(Found("", at, at + len(secret)))
             at = text.find(secret, at + len(secret))
-    found += ((start, end, REDACTED) for start, end in _spans(text[:searched]))
-    groups: list[tuple[int, int, str]] = []
-    for start, end, mark in sorted(found):
-        if groups and start < groups[-1][1]:
-            first, last, named = groups.pop()
-            start, end, mark = first, max(end, last), mark if named == REDACTED else named
-        groups.append((start, end, mark))
-    parts, at = [""], 0
-    for start, end, mark in groups:
-        parts += (text[at:start], mark)
-        at = end
-    return "".join((*parts, text[at:]))
+    found += (Found("", start, end) for start, end in _spans(text[:searched]))
+    return replaced(text, without_overlaps(found))
 
 
-def _known(text: str) -> list[tuple[int, int, str]]:
-    """Return where ``text`` holds secrets of known forms, or marks in place of secrets, and the mark for each."""
-    found = [(each.start, each.end, f"[redacted: {each.kind}]") for each in find(text)]
-    return found + [(*match.span(), match[0]) for match in re.finditer(_MARKER, text)] if "[redacted" in text else found
+def _known(text: str) -> list[Found]:
+    """Return the secrets of known forms in ``text``, and the marks in place of secrets."""
+    marks = re.finditer(_MARKER, text) if "[redacted" in text else ()
+    return [*find(text), *(Found(match[1] or "", *match.span()) for match in marks)]
 
 
 def _spans(text: str) -> list[tuple[int, int]]:

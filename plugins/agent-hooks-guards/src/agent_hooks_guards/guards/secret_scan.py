@@ -34,11 +34,12 @@ _MAX_SETTING = 256  # characters of a value that only its key marks as a secret
 _MAX_SHORT = 100  # characters of a secret in which the short placeholders count
 # A text that is made of secrets without anything between them takes no longer.
 MAX_PASSES = 8
+REDACTED = "[redacted]"
 _TEMPLATE_MARKS = frozenset("${}[]()*")
 
 
 class Found(Record):
-    """A secret in a string: its ``kind``, ``start`` and ``end``."""
+    """A secret in a string: its ``kind``, "" if only its place tells it, ``start`` and ``end``."""
 
     __slots__ = ("end", "kind", "start")
 
@@ -94,7 +95,7 @@ def find(text: str, marks: Iterable[Mark] | None = None) -> list[Found]:
     for form, mark in _marks() if marks is None else marks:
         if mark in text:
             found.extend(form.find(text, mark))
-    return _without_overlaps(found)
+    return without_overlaps(found)
 
 
 def find_in_turns(text: str, seen: dict[Mark, None] | None = None) -> Generator[None, None, list[Found]]:
@@ -108,7 +109,7 @@ def find_in_turns(text: str, seen: dict[Mark, None] | None = None) -> Generator[
                 if seen is not None:
                     seen[form, mark] = None
         yield
-    return _without_overlaps(found)
+    return without_overlaps(found)
 
 
 def marks_in_turns(strings: Iterable[str]) -> Generator[None, None, Sequence[Mark]]:
@@ -147,29 +148,31 @@ def may_hold_one(text: str) -> bool:
     return len(text) >= MIN_SECRET or "://" in text
 
 
-def _without_overlaps(found: list[Found]) -> list[Found]:
-    if len(found) < 2:
-        return found
-    found.sort(key=lambda each: (each.start, -each.end))
-    kept = found[:1]
-    for each in found[1:]:
-        if each.start >= kept[-1].end:
+def without_overlaps(found: list[Found]) -> list[Found]:
+    """Return the secrets in order, those that overlap as one."""
+    kept: list[Found] = []
+    for each in sorted(found, key=lambda each: (each.start, -each.end)):
+        if not kept or each.start >= kept[-1].end:
             kept.append(each)
-        elif each.end > kept[-1].end:  # overlapping: both go
-            kept[-1] = Found(kept[-1].kind, kept[-1].start, each.end)
+        else:
+            kept[-1] = Found(kept[-1].kind or each.kind, kept[-1].start, max(kept[-1].end, each.end))
     return kept
 
 
+def replaced(text: str, found: list[Found]) -> str:
+    """Return ``text`` with ``[redacted: kind]`` in place of each of the ``found`` secrets."""
+    parts, at = [""], 0
+    for each in found:
+        parts += (text[at : each.start], f"[redacted: {each.kind}]" if each.kind else REDACTED)
+        at = each.end
+    return "".join((*parts, text[at:]))
+
+
 def redacted(text: str, found: list[Found]) -> str:
-    """Return ``text`` with ``[redacted: kind]`` in place of the ``found`` secrets."""
+    """Return ``text`` without the ``found`` secrets, and those that come to light when these are gone."""
     for _ in range(MAX_PASSES):
-        parts: list[str] = []
-        at = 0
-        for each in found:
-            parts += (text[at : each.start], f"[redacted: {each.kind}]")
-            at = each.end
         beside = "".join(text[each.start - 1 : each.start] + text[each.end : each.end + 1] for each in found)
-        text = "".join((*parts, text[at:]))
+        text = replaced(text, found)
         # What ran into a secret may be found once that is gone.
         found = find(text) if any(char.isalnum() or char in "_-" for char in beside) else []
         if not found:

@@ -16,7 +16,8 @@ from .values import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Mapping
+    from typing import Any
 
 # In a longer bundle, repeated letters are skipped.
 _LONGEST_BUNDLE = 64
@@ -65,30 +66,29 @@ class Options(Record):
                 return True
         return False
 
-    def is_in_force(self, names: str, is_harmless: Callable[[str, str], bool] | None = None, valued: str = "") -> bool:
+    def is_in_force(self, names: str, valued: Mapping[str, Any] | None = None) -> bool:
         """Whether one of ``names`` is given, and no ``--no-NAME`` or other value behind it takes it back.
 
         A switch with a value is in force only if that is true or 1. ``valued``: the options that count with some values
-        only; ``is_harmless`` says of such a name and its value, in lower case, whether they count.
+        only, with the ``GlobSet`` of these in lower case.
         """
+        if not (valued or self.has(names)):
+            return False
         wanted, beginnings = _split_names(names, self.single_dash)
-        others, _ = _split_names(valued, self.single_dash)
+        listed = [(_split_names(each, self.single_dash), globs) for each, globs in (valued or {}).items()]
+        others = frozenset[str]().union(*(full for (full, _), _ in listed))
         negations = [f"no-{name.lstrip('-')}" for name in wanted | others if name.lstrip("-")]
         found = False
         for name, value in self.given:
             is_named = name in wanted or (beginnings and name.startswith(beginnings))
-            low = None if value is None else value.lower()
-            is_listed = low is not None and is_harmless is not None and is_harmless(name, low)
-            if is_listed or (is_named and (low is None or name not in self.switches or low in _TRUE)):
+            low = (value or "").lower()
+            about = [globs for (full, starts), globs in listed if name in full or name.startswith(starts)]
+            is_on = value is None or name not in self.switches or low in _TRUE
+            if (is_named and is_on) or (value is not None and any(globs.match_any((low,)) for globs in about)):
                 found = True
             elif is_named or name in others or _negates(name.lstrip("-"), negations):
                 found = False
         return found
-
-    def is_one_of(self, name: str, names: str) -> bool:
-        """Whether a given option is one of ``names``."""
-        wanted, beginnings = _split_names(names, self.single_dash)
-        return name in wanted or name.startswith(beginnings)
 
     def value(self, names: str) -> str | None:
         """Return the value of the last option among ``names`` that has one."""

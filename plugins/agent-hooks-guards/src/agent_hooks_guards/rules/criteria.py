@@ -241,19 +241,7 @@ def _options(view: CommandView, _: Effect | None, wanted: list[tuple[str, dict[s
 
 def _without(view: CommandView, _: Effect | None, wanted: list[tuple[str, dict[str, GlobSet]]]) -> bool:
     options = view.command.options
-    return not options.given or not any(_is_in_force(options, each) for each in wanted)
-
-
-def _is_in_force(options: Options, wanted: tuple[str, dict[str, GlobSet]]) -> bool:
-    """Whether one of the alternatives is given, and nothing behind it takes it back."""
-    names, with_values = wanted
-    if not with_values:
-        return options.has(names) and options.is_in_force(names)
-
-    def is_listed(name: str, value: str) -> bool:
-        return any(options.is_one_of(name, each) and globs.match_any((value,)) for each, globs in with_values.items())
-
-    return options.is_in_force(names, is_listed, "|".join(with_values))
+    return not options.given or not any(options.is_in_force(*each) for each in wanted)
 
 
 def _prepare_options(texts: Iterable[str]) -> list[tuple[str, dict[str, GlobSet]]]:

@@ -55,12 +55,6 @@ _STRING = Pattern(r"'\x01(\d+)\x01'")
 _TRUE = Pattern(r"TRUE|NOT FALSE|0*[1-9][\d.]*|(\w+|'') ?={1,2} ?\1|(\d+) ?(?:<>|!=|<) ?(?!\2\b)\d+")
 _WHERE = Pattern(r"\bWHERE\b")
 _CONDITION_END = Pattern(r"\b(?:RETURNING|LIMIT|ORDER BY)\b|\) SELECT\b")
-_SIGNS = Pattern(r"[;*\"`=(]|'[^']*'")
-_BEGINNINGS = Pattern(
-    r"(?:^|;)\s*(?:(?:DROP(?!\s+(?:IN|THE)\b)|TRUNCATE|DELETE\s+FROM|UPDATE|ALTER|GRANT|COPY|EXEC|EXECUTE|SHUTDOWN|WITH\s+\w+\s+AS"
-    r"|(?:INSERT|REPLACE|MERGE)\s+(?:INTO|OVERWRITE)|CREATE\s+(?:USER|ROLE|LOGIN)|(?:RESET|PURGE)\s+(?:MASTER|BINARY)"
-    r"|REMOVE\s+(?:TABLE|DATABASE|NAMESPACE))\b|(?:OPTIONAL\s+)?MATCH\s*\(|(?:CALL|SELECT)\s+(?:[\w.]+\(|[*']))"
-)
 _META = Pattern(
     r"^[ \t]*(?:\.(?:output|once|backup|save|clone)|\\[ow])\s+['\"]?(?!\|)(?!/tmp/[^.]|\./[^.])"
     rf"(?:[/~.${UNKNOWN}]|.*\.\.)",
@@ -71,15 +65,6 @@ _SHELLS = (
     re.compile(r"(?:^[ \t]*\.(?:output|once|import|read)|\\[ogw])\s+['\"]?\|([^'\"\n]+)", re.MULTILINE),
     re.compile(r"\b(?:PROGRAM|XP_CMDSHELL)\s+N?'((?:[^']|'')*)'", re.IGNORECASE),
 )
-# The files that clients themselves write and read, not their servers.
-_FILE = r"""[ \t]*['"]?([^\s'";|()-][^\s'";)]*)"""
-_WRITERS = r"^[ \t]*\.(?:output|once|excel|backup|save|clone|log|trace)\s|\\[ogwT]\s|^[ \t]*tee\s|\bWRITEFILE\s*\("
-_INTO = r"""|\bVACUUM\b[^;]{0,80}?\bINTO\b|\\copy\b[^;\n]{0,300}?\bTO\b)[ \t]*(?:\w+[ \t]+(?=['"/~.]))?"""
-_READERS = r"^[ \t]*\.(?:read|import)\s|\\ir?\s|^[ \t]*source\s|\bREADFILE\s*\("
-_FILES = {
-    "write": re.compile(f"(?:{_WRITERS}{_INTO}{_FILE}", re.MULTILINE | re.IGNORECASE),
-    "read": re.compile(f"(?:{_READERS}){_FILE}", re.MULTILINE | re.IGNORECASE),
-}
 _CLIENT_COMMAND = Pattern(r"^[ \t]*system\s+([^;\n]+)", re.MULTILINE | re.IGNORECASE)
 
 
@@ -121,7 +106,7 @@ def statements(text: str, dialect: str = "") -> list[str]:
 def is_sql(text: str) -> bool:
     """Whether ``text`` is SQL rather than a question about it: a statement begins, and has signs that prose has not."""
     plain = _literals("").sub(lambda match: " " if match["comment"] is not None else match[0], text[:_LONGEST])
-    return bool(_SIGNS.search(plain) and _BEGINNINGS.search(plain.upper()))
+    return all(pattern.search(plain.upper()) for _, pattern in _patterns("is_sql"))
 
 
 def _kinds(text: str, dialect: str, depth: int) -> Iterator[str]:
@@ -208,5 +193,5 @@ def programs(command: Command, options: Options) -> list[str]:
 def files(command: Command, options: Options) -> list[tuple[str, str]]:
     """Return the files that a database client would write and read, each behind ``write`` or ``read``."""
     texts = [text[:_LONGEST] for text, _ in given_statements(command, options, scratch=True)]
-    found = [(kind, path) for text in texts for kind, each in _FILES.items() for path in each.findall(text)]
+    found = [(kind, path) for text in texts for kind, each in _patterns("files") for path in each.findall(text)]
     return [each for each in found if each[1] not in ("stdout", "stderr", "on", "off")]
