@@ -159,10 +159,8 @@ class FrameworkHooks:
 
     def hosted(self, names: Iterable[str]) -> None:
         """Name the tools that a provider runs itself, past the gates about tool calls."""
-        if not (hosted := [*names]):
-            return
-        if any(hook.event == "before_tool_use" and _decides(hook) for hook in self.manager.all_hooks()):
-            for name in hosted:
+        for name in names:
+            if any(hook.event == "before_tool_use" and _decides(hook) for hook in self.manager.all_hooks()):
                 self._warn(
                     f"The provider runs the tool {name!r} itself, so hooks about tool calls are not asked about it: a "
                     "hook on before_inference finds it in request.tools, and can deny the request."

@@ -13,6 +13,7 @@ from agent_hooks.model.touched_paths import command_paths, further_paths, touche
 from agent_hooks.system import folders, stamps
 from agent_hooks.system.plan_file import write_plan
 from agent_hooks.system.progress import listen
+from agent_hooks.wire.answer import clean
 
 from .host_hooks import add_host_hooks, capped, hold_projects, is_forced, loads_lines, mark_round, unseen
 from .quick import shape_of, use_site
@@ -264,7 +265,7 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
         place = f"agent_hooks: {outcome.decision} by {outcome.origin}."
         if host.shows_notes(ctx) and (reason := without_place(outcome.reason, outcome.origin)) != outcome.reason:
             place, outcome = f"{place} {outcome.reason}", outcome.replace(reason=reason)
-        remedy = _remedy(outcome) if host.shows_notes(ctx) else ""
+        remedy = clean(str(outcome.metadata.get("for_people", ""))) if host.shows_notes(ctx) else ""
         notes = (place, *filter(None, (remedy,)), *notes)
     notes = (*notes, *(f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]))
     if (more := len(outcome.findings) - _MAX_FINDINGS) > 0:
@@ -275,13 +276,6 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
     if host.rounds_have_prompts and host.goes_on(outcome, ctx):
         mark_round(answer, ctx)
     return answer.replace(record=record) if record else answer
-
-
-def _remedy(outcome: HookOutcome) -> str:
-    from agent_hooks.system.visible import without_controls
-    from agent_hooks.wire.answer import tidy
-
-    return tidy(without_controls(str(outcome.metadata.get("for_people", "")))).strip()
 
 
 def without_place(reason: str, origin: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,10 +19,8 @@ if TYPE_CHECKING:
 def monitor(
     manager: HookManager, before: Callable[..., None], after: Callable[..., None], result: Callable[..., Any]
 ) -> Observer:
-    """Return an observer that calls ``before`` and ``after`` with the arguments of pluggy's monitoring.
-
-    ``result(value, exception)`` makes the first argument of ``after``.
-    """
+    """Return an observer that calls ``before`` and ``after`` as pluggy's monitoring does, with a ``result``."""
+    from asyncio import CancelledError
 
     def started(event: HookEvent, ctx: HookContext) -> Callable[..., None]:
         name, impls = str(event), getattr(manager.hook, event).get_hookimpls()
@@ -29,17 +28,9 @@ def monitor(
         before(name, impls, given)
 
         def ended(_ctx: HookContext, outcome: HookOutcome | None, _duration: float) -> None:
-            after(result(outcome, _cancelled() if outcome is None else None), name, impls, given)
+            error = CancelledError("The dispatch was cancelled.") if outcome is None else None
+            after(result(outcome, error), name, impls, given)
 
         return ended
 
-    def tolerate(error: BaseException) -> None:
-        manager.tolerate("a monitor of hook calls", "the dispatch", error)
-
-    return started, started, tolerate
-
-
-def _cancelled() -> BaseException:
-    from asyncio import CancelledError
-
-    return CancelledError("The dispatch was cancelled.")
+    return started, started, partial(manager.tolerate, "a monitor of hook calls", "the dispatch")

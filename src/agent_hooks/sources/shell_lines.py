@@ -13,6 +13,7 @@ from agent_hooks.model.tools import SKILL_TOOLS, texts_with_roles
 from agent_hooks.model.touched_paths import touched_paths
 from agent_hooks.system.folders import claude_dir, read_regular
 from agent_hooks.system.paths import folders_above
+from agent_hooks.trust.gate.locations import read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,10 +110,7 @@ def _texts_below(top: str) -> Iterator[str]:
 
 
 def _name_in(path: str) -> str:
-    try:
-        found = _NAME.search(read_regular(path, _MAX_BYTES)[:4096].decode("utf-8", "replace"))
-    except OSError:
-        return ""
+    found = _NAME.search(read_text(path)[:4096])
     return found[1].lower() if found is not None else ""
 
 

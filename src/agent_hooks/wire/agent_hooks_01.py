@@ -14,9 +14,8 @@ from agent_hooks.model.outcome import SUBJECTS, WAITING, Decision
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 from agent_hooks.model.values import freeze
-from agent_hooks.system.visible import without_controls
 
-from .answer import Answer, as_text, encode, joined, tidy, trimmed
+from .answer import Answer, as_text, clean, encode, joined, trimmed
 from .host import Host, by_policy
 from .tables import is_stop, row, tool_call
 
@@ -106,7 +105,7 @@ class AgentHooks01(Host):
         """Return a deny, whatever the point; nothing at the stop of another agent, which would go on for ever."""
         if is_stop(event or ""):
             return super().failure(event, reason)
-        reason = tidy(without_controls(reason).strip()) or "agent-hooks failed without saying why."
+        reason = clean(reason) or "agent-hooks failed without saying why."
         return Answer(stdout=_verdict("deny", (), "failure", reason).stdout, stderr=reason, exit_code=2)
 
     def lost_of_request(self, request: Any, new: Any) -> str:

@@ -32,6 +32,11 @@ def tidy(text: str) -> str:
     return text if text.isascii() else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def clean(text: str) -> str:
+    """Return ``text`` without controls and lone surrogates, for people."""
+    return tidy(without_controls(text).strip())
+
+
 def trimmed(text: str) -> str:
     """Return ``text`` without controls, cut with a marker where it is longer than a host reads."""
     text = without_controls(text)

@@ -12,7 +12,7 @@ from agent_hooks.model.outcome import SUBJECTS, Decision, HookOutcome
 from agent_hooks.model.tools import texts_in
 from agent_hooks.system.visible import without_controls
 
-from .answer import Answer, as_text, joined, tidy, trimmed
+from .answer import Answer, as_text, clean, joined, trimmed
 from .reading import WHERE, Reader
 from .reply import Reply
 from .tables import SUBAGENT_KEYS, TASK_KEYS, is_stop
@@ -153,7 +153,7 @@ class Host(Reader):
         nor a permission request, because the host then asks the user, nor the result of a finished operation.
         """
         row = self.row(event or "")
-        reason = tidy(without_controls(reason).strip()) or "agent-hooks failed without saying why."
+        reason = clean(reason) or "agent-hooks failed without saying why."
         is_left_open = row.refuse in ("", "go_on") or is_stop(event or "")
         if is_left_open or HookEvent.parse(row.event).closed not in ("deny", "stop"):
             return Answer(stderr=reason)

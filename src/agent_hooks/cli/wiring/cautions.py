@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from itertools import islice
 
 from agent_hooks.errors import BadJSONError, SettingsError
 from agent_hooks.sources.files import ClaudeSource
-from agent_hooks.system.folders import read_regular
 from agent_hooks.system.stamps import files_below
+from agent_hooks.trust.gate.locations import read_text
 from agent_hooks.wire import get_host
 
 from . import files
@@ -50,7 +49,7 @@ _ADDED = {
     "opencode": ("../plugin", "../plugins"),
 }
 _PASSED_OVER = ("node_modules", ".git", "marketplaces")  # the last: what is only offered
-_MOST_FILES, _MOST_BYTES = 5000, 2**20
+_MOST_FILES = 5000
 _CLAUDE_PROJECT = (".claude/settings.json", ".claude/settings.local.json")
 
 
@@ -121,10 +120,8 @@ def _beside(wiring: Wiring, root: str) -> Iterator[str]:
     below = (path for top in filter(os.path.isdir, tops) for path in files_below(top, but=_PASSED_OVER))
     code = (path for path in below if path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml")))
     for path in islice((path for path in code if not os.path.basename(path).startswith("agent-hooks.")), _MOST_FILES):
-        with suppress(OSError):
-            text = read_regular(path, _MOST_BYTES).decode("utf-8", "replace")
-            if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", text)):
-                yield f"{path} hooks {', '.join(events)} too, and may answer before our hooks: look at what it does."
+        if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", read_text(path))):
+            yield f"{path} hooks {', '.join(events)} too, and may answer before our hooks: look at what it does."
 
 
 def codex_config() -> str:

@@ -192,7 +192,7 @@ def _fallback(wiring: Wiring, path: str, event: str) -> str:
     else:
         ctx = HookContext(host.rows[event].event, host=host.name, host_event=event)
         answer = host.write(HookOutcome.proceed(), ctx, notes=[text])
-    tests = FALLBACK.replace("{python}", _quoted(python)).replace("{script}", _quoted(script))
+    tests = FALLBACK.format(_quoted(python), _quoted(script))
     return f"{tests}{_quoted(answer.stdout)} {_quoted(answer.stderr)} {answer.exit_code}; "
 
 

@@ -104,7 +104,7 @@ _QUOTED = r"""(?:'[^']*'|"[^"$`\\]*")+"""
 OR_REFUSE = " || exit 2"
 # What a line of ours begins with that says so where its interpreter or script is gone: no other program is started
 # before that, and all words are quoted. The shells of all hosts read it, fish too.
-FALLBACK = """[ -x {python} ] && [ -f {script} ] || exec sh -c 'printf %s "$1"; printf %s "$2" >&2; exit $3' sh """
+FALLBACK = """[ -x {} ] && [ -f {} ] || exec sh -c 'printf %s "$1"; printf %s "$2" >&2; exit $3' sh """
 _FALLBACK_WORD = r"(?:'[^']*'|\"'\"|[\w@%+=:,./-])+"
 _OUR_NAMES = frozenset({"agent-hooks", "agent-hooks-core", "agent_hooks", "agent_hooks_core", "agent_hooks_core.py"})
 
@@ -135,10 +135,8 @@ def plain_line(command: str) -> str:
     if command.startswith("[ -x "):
         import re
 
-        tests, fixed = map(re.escape, FALLBACK.split("exec "))
-        tests = tests.replace(re.escape("{python}"), _FALLBACK_WORD).replace(re.escape("{script}"), _FALLBACK_WORD)
-        words = rf"{_FALLBACK_WORD} {_FALLBACK_WORD} \d; (?:exec )?"
-        command = re.sub(rf"\A{tests}exec\ {fixed}{words}", "", command)
+        tests = re.escape(FALLBACK).replace(re.escape("{}"), _FALLBACK_WORD)
+        command = re.sub(rf"\A{tests}{_FALLBACK_WORD} {_FALLBACK_WORD} \d; (?:exec )?", "", command)
     return command.removesuffix(OR_REFUSE)
 
 

@@ -73,8 +73,6 @@ _ADDING_OPTIONS = frozenset(
 )
 # Programs that set a variable for what others start later.
 _SETTING = frozenset("mise tmux screen launchctl systemctl setx dbus-update-activation-environment".split())
-_MANAGING = frozenset("hooks config features plugin plugins extension extensions".split())
-_DISABLING = frozenset("disable disable-all off uninstall remove delete rm set unset".split())
 
 
 def reason_against_own(judging: Judging, command: Command) -> str:
@@ -228,6 +226,4 @@ def _is_without_hooks(judging: Judging, host: str, options: Sequence[str]) -> bo
                 return True
         if name == "--setting-sources" and not {"user", "project"}.issubset(re.findall(r"\w+", value)):
             return True
-    operands = [word.casefold() for word in options if not word.startswith("-")][:4]
-    is_disabling = operands[:1] and operands[0] in _MANAGING and not _DISABLING.isdisjoint(operands)
-    return bool(is_disabling and any("hook" in word for word in operands))
+    return False

@@ -38,9 +38,6 @@ _SQL_WORDS = (
     *("PROGRAM", "XP_", "SP_", "SYS_", "OUTFILE", "DUMPFILE", "WRITEFILE", "EXPORT", "EXTENSION", "OVERWRITE", "COPY"),
     *("EXEC", "RESET", "\\", "\n."),
 )
-# Beginnings of commands for the database that the name of a tool names.
-_DATABASES = {"redis": "redis-cli ", "valkey": "redis-cli "}
-_SQL_CLIENTS = {"mysql": "mysql -e", "mariadb": "mysql -e"}
 # A tool with one of these or `sql` in its name takes SQL under any of `_SQL_KEYS`.
 _SQL_NAMES = frozenset(
     "postgres pg mariadb db database supabase neon snowflake bigquery duckdb neo4j cypher execute migration".split()
@@ -136,8 +133,9 @@ class _ToolName:
         self.is_prose = own.isdisjoint(_RUNNING_NAMES) and not own.isdisjoint(_PROSE_NAMES)
         self.takes_sql = "sql" in lower or not words.isdisjoint(_SQL_NAMES)
         self.acts = not words.isdisjoint(_DEEDS)
-        self.sql_client = next((_SQL_CLIENTS[word] for word in words if word in _SQL_CLIENTS), "sql: -e")
-        self.database = next((_DATABASES[word] for word in words if word in _DATABASES), "")
+        # Beginnings of commands for the database that it names.
+        self.sql_client = "sql: -e" if words.isdisjoint(("mysql", "mariadb")) else "mysql -e"
+        self.database = "" if words.isdisjoint(("redis", "valkey")) else "redis-cli "
         self.takes_code = bool(self.language) or not words.isdisjoint(_CODE_NAMES)
         self.may_run = self.is_running or self.is_typing or self.takes_code  # shells run
         is_cmd = lower.rpartition("_")[2] in ("cmd", "cmd.exe")

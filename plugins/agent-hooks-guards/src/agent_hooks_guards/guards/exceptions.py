@@ -10,7 +10,7 @@ from agent_hooks import RegistrationError
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.places.paths import Place, absolute
-from agent_hooks_guards.places.remotes import git_folder, read_start
+from agent_hooks_guards.places.remotes import read_git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,9 +114,5 @@ def branches_of(command: Command) -> list[str]:
 
 def _checked_out(folder: str) -> list[str]:
     """Return the branch that is checked out in the repository around ``folder``, if there is one."""
-    try:
-        git = git_folder(folder)
-        head = "" if git is None else read_start(git / "HEAD").strip()
-    except (OSError, ValueError):
-        return []
+    head = read_git(folder, "HEAD").strip()
     return [head.removeprefix("ref: refs/heads/")] if head.startswith("ref: refs/heads/") else []

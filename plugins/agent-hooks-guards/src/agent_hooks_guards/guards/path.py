@@ -226,9 +226,8 @@ def _operations(call: ToolCall, cwd: str) -> Iterator[tuple[str, str]]:
         given = {key: value for key, value in call.args.items() if key not in ADDRESS_KEYS}
         if takes_files(call.name):
             kept = {key: given.pop(key) for key in _KEPT_KEYS if key in given}
-            yield from (("write", path) for path in paths_in(call.name, kept))
-            yield from (("write", path) for path in possible_paths(kept, cwd))
-            yield from (("delete", path) for path in (*paths_in(call.name, given), *possible_paths(given, cwd)))
+            for operation, some in (("write", kept), ("delete", given)):
+                yield from ((operation, path) for path in (*paths_in(call.name, some), *possible_paths(some, cwd)))
         further = [*possible_paths(given, cwd), *(path for path in further if path not in addressed)]
         for path in dict.fromkeys((*paths_in(call.name, given), *further)):
             if found := file_of_address(path):

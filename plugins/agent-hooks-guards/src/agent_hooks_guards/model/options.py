@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 # In a longer bundle, repeated letters are skipped.
 _LONGEST_BUNDLE = 64
 _DEEPEST_SUBCOMMAND = 6
-
-
 _TRUE = frozenset(("true", "1", "t", "yes", "on"))
-
 # Before the folders of `find`.
 _FIND_OPTIONS = frozenset(("-H", "-L", "-P", "-D", "-f", "-E", "-X", "-d", "-s", "-x"))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 
 from agent_hooks.shell.patterns import Pattern
+from agent_hooks.system.paths import folders_above
+from agent_hooks.trust.gate.locations import read_text
 from agent_hooks_guards.model.values import UNKNOWN
 
 from .credentials import host_of, registered_name
@@ -12,11 +14,9 @@ from .credentials import host_of, registered_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from agent_hooks_guards.model.actions import Command
 
-_MAX_FILE = 65_536  # characters
 _URL = Pattern(r"(?im)^[ \t]*(?:push)?url[ \t]*=[ \t]*(\S+)")
 _SET_URL = Pattern(r"(?i)remote\.(.+)\.(?:push)?url|url\.(.+)\.(?:push)?insteadof")
 _ADDRESS = Pattern(r"(?!file:)(?:\w[\w+.-]*://\S+|[^/:\s]+:\S+)")
@@ -25,36 +25,21 @@ _SHARED = (".docker.io", ".ghcr.io", ".quay.io", ".gcr.io", ".pkg.dev", ".amazon
 _PORT = Pattern(r":\d+(?=/)")
 
 
-def git_folder(folder: str) -> Path | None:
-    """Return the ``.git`` of the repository around ``folder``, that of its worktree if it is one; None without.
-
-    Raises ``OSError`` and ``ValueError`` if it cannot be read.
-    """
-    from pathlib import Path
-
-    if not os.path.isabs(folder):
-        return None
-    git = next((each / ".git" for each in (Path(folder), *Path(folder).parents) if (each / ".git").exists()), None)
-    if git is not None and git.is_file():  # a worktree names its folder
-        return git.parent / read_start(git).removeprefix("gitdir:").strip()
-    return git
-
-
-def read_start(path: Path) -> str:
-    """Return the beginning of a text file. Raises ``OSError`` and ``ValueError``."""
-    with path.open(encoding="utf-8") as file:
-        return file.read(_MAX_FILE)
+def read_git(folder: str, name: str) -> str:
+    """Return a text in the ``.git`` of the repository around ``folder``, of its worktree if it is one; "" without."""
+    around = (folder, *folders_above(folder)) if os.path.isabs(folder) else ()
+    git = next((path for each in around if os.path.exists(path := os.path.join(each, ".git"))), "")
+    if not git:
+        return ""
+    if os.path.isfile(git):  # a worktree names its folder
+        git = os.path.join(os.path.dirname(git), read_text(git).removeprefix("gitdir:").strip())
+    shared = os.path.join(git, read_text(os.path.join(git, "commondir")).strip()) if name == "config" else git
+    return read_text(os.path.join(shared, name))
 
 
 def _remotes(folder: str) -> list[str]:
     """Return the remotes of the repository around ``folder``, each as ``host/owner/name``."""
-    try:
-        git = git_folder(folder)
-        if git is not None and (git / "commondir").is_file():
-            git /= read_start(git / "commondir").strip()
-        return [] if git is None else [_spelled(url) for url in _URL.findall(read_start(git / "config"))]
-    except (OSError, ValueError):
-        return []
+    return [*map(_spelled, _URL.findall(read_git(folder, "config")))]
 
 
 def _spelled(url: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from contextlib import suppress
 from glob import glob
 
+from agent_hooks.trust.gate.locations import read_text
 from agent_hooks_guards.guards.exceptions import is_too_wide, words_of
 from agent_hooks_guards.guards.objection import reason_of
 from agent_hooks_guards.guards.secret_scan import find
@@ -68,10 +68,9 @@ def origin_of(rule: str, further: list[str]) -> str:
     own = sorted(glob(os.path.join(_PACKAGE, "rules", "*.toml")))
     definition = re.compile(rf"""\s*(?:id\s*=\s*["']{re.escape(rule)}["']|{re.escape(rule)}\s*=\s*\{{)""")
     for path in (*own, os.path.join(_PACKAGE, "guards", "objections.toml"), *further):
-        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            for number, line in enumerate(file, 1):
-                if definition.match(line):
-                    return f"{path}:{number}"
+        for number, line in enumerate(read_text(path).split("\n"), 1):
+            if definition.match(line):
+                return f"{path}:{number}"
     return ""
 
 
