@@ -28,8 +28,7 @@ from .warming import warm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
 IDLE_SECONDS = 1800.0
 
@@ -104,25 +103,21 @@ _SAID = {
 
 def command(arguments: list[str]) -> NoReturn:
     """Run the command line ``agent-hooks serve``. Exits 2 for a wrong usage, 1 where there is none, or one too many."""
-    if arguments in (["--help"], ["-h"]):
-        print(USAGE)
-    elif arguments in (["--status"], ["--stop"]):
-        if arguments == ["--stop"]:
-            _or_exit(refuse_agents, AgentHooksError)
-        kind, status = ask_for(STATUS if arguments == ["--status"] else STOP) or (b"", b"")
-        print(f"{_SAID[kind]}{': ' if status else ''}{status.decode()}.")
-        sys.exit(0 if kind in (STATUS, STOP) else 1)
-    else:
-        _or_exit(serve, _idle_seconds(arguments))
-    sys.exit(0)
-
-
-def _or_exit(work: Callable[[Any], None], argument: object) -> None:
     try:
-        work(argument)
+        if arguments == ["--stop"]:
+            refuse_agents(AgentHooksError)
+        if arguments in (["--help"], ["-h"]):
+            print(USAGE)
+        elif arguments in (["--status"], ["--stop"]):
+            kind, status = ask_for(STATUS if arguments == ["--status"] else STOP) or (b"", b"")
+            print(f"{_SAID[kind]}{': ' if status else ''}{status.decode()}.")
+            sys.exit(0 if kind in (STATUS, STOP) else 1)
+        else:
+            serve(_idle_seconds(arguments))
     except AgentHooksError as error:
         print(f"agent-hooks: {error}", file=sys.stderr)
         sys.exit(1)
+    sys.exit(0)
 
 
 def _idle_seconds(arguments: list[str]) -> float:
