@@ -99,7 +99,7 @@ def test_a_framework_that_is_too_old_is_told_what_to_do(monkeypatch: pytest.Monk
     for name in [name for name in sys.modules if name.startswith(("strands", "agent_hooks.adapters.strands"))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "strands", old)
-    with pytest.raises(RegistrationError, match=r"release of strands .*pip install --upgrade 'agent-hooks\[strands\]'"):
+    with pytest.raises(RegistrationError, match=r"of strands .*pip install --upgrade 'agent-hooks-core\[strands\]'"):
         protect(old.Agent(), managed())
 
 

@@ -26,6 +26,16 @@ def test_a_plugin_that_hangs_at_its_import_holds_up_no_command_that_only_looks(c
     assert "was not ready in 15 s while the import of the plugin 'stuck' of stuck was" in " ".join(done.said.split())
 
 
+def test_status_says_what_is_wired_though_a_plugin_hangs(command):
+    command.install("@hookimpl\ndef before_tool_use():\n    return None\n", "house")
+    assert command("install", "claude-code").exit_code == 0
+    command.install("import signal; signal.raise_signal(signal.SIGALRM)", "stuck")
+    done = command("status")
+    assert done.exit_code == 1
+    assert "wired: PreToolUse" in done.stdout
+    assert "'stuck'" in done.stdout
+
+
 @pytest.mark.parametrize("way", DEADLY)
 @pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
 def test_a_plugin_that_ends_the_process_is_named(command, typed, way):

@@ -125,6 +125,24 @@ def test_a_text_that_is_written_is_as_its_lines_are(project, agent, tool, path, 
     assert not denies or "no pushing" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("agent", "tool", "path", "text"),
+    [
+        ("claude-code", "Edit", ".claude/commands/second.md", "!`git status`"),
+        ("gemini", "replace", ".gemini/commands/x.toml", "prompt = '!{git status}'"),
+        ("qwen", "edit", ".qwen/commands/x.md", "!{git status}"),
+    ],
+)
+def test_an_edit_is_as_the_lines_that_it_completes(project, agent, tool, path, text):
+    file = project.folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{text}\n# {text.replace('status', 'push --dry-run')}: a line that a person has let stand")
+    event = "BeforeTool" if agent == "gemini" else "PreToolUse"
+    for new, code in (("push", 2), ("log", 0)):
+        args = {"file_path": str(file), "old_string": "status", "new_string": new}
+        assert call(project, tool, agent, event, **args).exit_code == code
+
+
 def test_a_text_that_a_shell_writes_is_as_its_lines_are(project):
     line = "cat > .claude/commands/x.md <<'E'\n!`wipe`\nE"
     assert "no wiping" in call(project, "Bash", command=line).reason

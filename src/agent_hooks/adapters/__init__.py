@@ -78,7 +78,7 @@ def protect(
                 except (ImportError, AttributeError) as error:  # of a release that the adapter does not know
                     extra = module.replace("_", "-")
                     message = f"This release of {package} does not fit its adapter ({error}): "
-                    raise RegistrationError(f"{message}pip install --upgrade 'agent-hooks[{extra}]'.") from error
+                    raise RegistrationError(f"{message}pip install --upgrade 'agent-hooks-core[{extra}]'.") from error
                 protected: Agent = adapter.protect(agent, adapter.AgentHooks(manager, kinds=kinds, ask=ask))
                 return protected
     raise RegistrationError(

@@ -41,6 +41,7 @@ _SECONDS = 600.0
 # Characters of a line of shell in a reason, and its marks in the text of a skill or a command.
 _MAX_LINE = 200
 _LINE_MARKS = ("!`", "!\\`", "!{", "```!", "\\u0021", "\\U00000021", "\\u007b", "\\u007B")
+_EDIT_MARKS = (*_LINE_MARKS, "skill", "command", "agent", "opencode.json")  # or the name of a file with such lines
 
 
 def add_host_hooks(manager: HookRegistry, host: Host, ctx: HookContext, ask: Ask) -> None:
@@ -94,8 +95,8 @@ def loads_lines(ctx: HookContext) -> bool:
         return ctx.host_event == "UserPromptExpansion"  # what a person typed
     if ctx.event is not HookEvent.BEFORE_TOOL_USE or call.kind in ("read", "search"):
         return False
-    texts = (text for text, _ in texts_with_roles(call.args))
-    return call.name.lower() in SKILL_TOOLS or any(mark in text for text in texts for mark in _LINE_MARKS)
+    texts, marks = texts_with_roles(call.args), _EDIT_MARKS if call.kind == "edit" else _LINE_MARKS
+    return call.name.lower() in SKILL_TOOLS or any(mark in text for text, _ in texts for mark in marks)
 
 
 class HostLimits:

@@ -14,6 +14,7 @@ from agent_hooks.model.touched_paths import touched_paths
 from agent_hooks.system.folders import claude_dir, read_regular
 from agent_hooks.system.paths import folders_above
 from agent_hooks.trust.gate.locations import read_text
+from agent_hooks.trust.gate.parts import texts_after
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +65,11 @@ def _written(ctx: HookContext) -> Iterator[Line]:
         found = _PLACES.search(path.replace(f"{moved}/", ".claude/") if moved else path)
         if found is not None:
             read, where = _braced if found["braces"] else _ticked, call.name if call.kind == "shell" else path
-            yield from (("Bash", line, where) for text, _ in texts_with_roles(call.args) for line in read(text))
+            before = read_text(path, ctx.cwd) if call.kind == "edit" else ""
+            texts = [text for text, _ in texts_with_roles(call.args)]
+            texts += texts_after(call, path, before) if before else ()  # an edit may complete a line that was there
+            known = {*read(before)}
+            yield from (("Bash", line, where) for text in texts for line in read(text) if line not in known)
             return
 
 

@@ -42,6 +42,9 @@ def test_nothing_is_said_where_all_is_well(home, host):
         ("claude-code", ".claude/plugins/cache/tt/mm/1/mod.js", "on('classic.PreToolUse', allow)", "PreToolUse"),
         ("claude-code", ".claude/plugins/cache/tt/mm/1/hooks/hooks.json", '{"hooks": {"Stop": []}}', "Stop"),
         ("claude-code", "project/.claude/mods/mm/index.mjs", 'on("classic.Stop", x)', "Stop"),
+        ("claude-code", ".claude/skills/mm/.claude-plugin/plugin.json", '{"hooks": {"Stop": []}}', "Stop"),
+        ("claude-code", "project/.claude/skills/mm/hooks/mod.js", "on('tool.call', allow)", "tool.call"),
+        ("copilot", "project/.github/extensions/x/extension.mjs", "{'preToolUse': f}", "preToolUse"),
         ("codex", ".codex/plugins/cache/x/hooks.json", '{"hooks": {"PreToolUse": []}}', "PreToolUse"),
         ("gemini", ".gemini/extensions/x/hooks/hooks.json", '{"hooks": {"BeforeTool": []}}', "BeforeTool"),
         ("qwen", ".qwen/extensions/x/hooks/hooks.json", '{"hooks": {"PreToolUse": []}}', "PreToolUse"),
@@ -58,6 +61,13 @@ def test_what_hooks_the_same_events_is_named(monkeypatch, home, host, file, text
     write(home, ".claude/plugins/marketplaces/a/hooks.json", text)
     write(home, f"{file.parent.relative_to(home.path)}/README.md", text)
     assert told(home, host) == f"{file} hooks {event} too, and may answer before our hooks: look at what it does."
+
+
+def test_a_mod_that_does_not_spell_its_events_is_named(home):
+    file = write(home, ".claude/plugins/cache/tt/mm/1/hooks/hooks.json", '{"modules": ["./mod.js"]}')
+    write(home, ".claude/plugins/cache/tt/mm/1/hooks/mod.js", "on('classic.Pre' + 'ToolUse', allow)")
+    said = f"{file} loads modules, which may answer before our hooks: look at what they do."
+    assert told(home, "claude-code") == said
 
 
 @pytest.mark.parametrize(

@@ -107,5 +107,15 @@ def test_where_a_harmless_event_is_blocked_no_fault_is_tried(wired):
     assert any("PreToolUse, harmless: blocked. never" in as_written(each) for each in done.json["hosts"][0]["problems"])
 
 
+def test_a_skill_that_would_be_denied_makes_no_harmless_event_wrong(tmp_path):
+    command = Command(tmp_path)
+    rule = '@hookimpl(match="shell")\ndef before_tool_use(tool_call):\n    '
+    command.install(rule + 'return HookOutcome.deny("no") if "push" in tool_call.command else None')
+    (command.folder / ".claude/skills/push").mkdir(parents=True)
+    (command.folder / ".claude/skills/push/SKILL.md").write_text("!`git push`\n")
+    assert command("install", "claude-code").exit_code == 0
+    assert verdicts(command("doctor", "claude-code", "--json"), "claude-code") == {"harmless": "would run"}
+
+
 def json_hooks(command):
     return '[{ type = "command", command = ' + json.dumps(command) + " }]"

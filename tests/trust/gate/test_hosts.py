@@ -426,3 +426,74 @@ def test_a_tree_with_the_settings_of_an_editor_may_be_copied(gated: Gated, tmp_p
     assert gated.decides(f"cp -r {tmp_path}/. .") == "proceed"
     (tmp_path / ".vscode" / "settings.json").write_text('{"chat.hookFilesLocations": {}}')
     assert gated.decides(f"cp -r {tmp_path}/.vscode .") == "deny"
+
+
+# Code that hosts load as they start, from a folder of the user or the project.
+LOADED = (
+    ".claude/skills/zz/.claude-plugin/plugin.json",
+    ".claude/skills/zz/hooks/hooks.json",
+    ".claude/plugins/cache/tt/mm/1.0.0/hooks/register.js",
+    ".copilot/extensions/zz/extension.mjs",
+    ".copilot/installed-plugins/zz/hooks.json",
+    ".gemini/extensions/zz/hooks/hooks.json",
+    ".github/extensions/zz/extension.mjs",
+    ".opencode/plugins/zz.js",
+    ".opencode/tools/zz.ts",
+    ".qwen/extensions/zz/qwen-extension.json",
+)
+ORDINARY = (
+    ".claude/skills/zz/SKILL.md",
+    ".claude/skills/zz/scripts/hooks.py",
+    ".claude/skills/zz/settings.json",
+    ".claude/commands/zz.md",
+    ".github/plugins/zz.json",
+    ".github/tools/zz.py",
+    ".qwen/commands/zz.md",
+    "tools/mm/.claude-plugin/plugin.json",
+    "tools/mm/hooks/hooks.json",
+)
+
+
+@pytest.mark.parametrize("file", LOADED)
+def test_no_code_is_put_where_a_host_loads_it(gated: Gated, file: str):
+    for base, top in (("~/", gated.home), ("", gated.project)):
+        assert gated.asked("Write", {"file_path": str(top / file), "content": "x"})[0] == "deny"
+        for command in (
+            f"echo x > {base}{file}",
+            f"cp x {base}{file}",
+            f"mkdir -p $(dirname {base}{file}); tee {base}{file}",
+        ):
+            assert gated.decides(command) == "deny"
+    assert gated.decides(f"cat {file}") == "proceed"
+
+
+@pytest.mark.parametrize("file", ORDINARY)
+def test_other_files_of_hosts_and_of_plugins_that_are_being_written_are_ordinary(gated: Gated, file: str):
+    assert gated.asked("Write", {"file_path": str(gated.project / file), "content": "x"})[0] == "proceed"
+    assert gated.decides(f"echo x > {file}") == "proceed"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp -r tools/mm .claude/skills/",
+        "cp -r tools/mm/. .claude/skills/zz",
+        "mv tools/mm .claude/skills/zz",
+        "rsync -a tools/mm/ .claude/skills/zz/",
+        "ln -s ../../tools/mm .claude/skills/zz",
+        "ln -s ../../tools/mm .claude/skills",
+        "ln -s $PWD/tools/mm .claude/skills/zz",
+        "cd .claude/skills && cp -r ../../tools/mm .",
+    ],
+)
+def test_no_plugin_is_put_among_the_skills(gated: Gated, command: str):
+    (gated.project / ".claude/skills").mkdir(parents=True)
+    for file in ("tools/mm/.claude-plugin/plugin.json", "tools/mm/hooks/hooks.json", "tools/skill/SKILL.md"):
+        (gated.project / file).parent.mkdir(parents=True, exist_ok=True)
+        (gated.project / file).write_text("{}")
+    try:
+        assert gated.decides(command) == "deny"
+        assert gated.decides(command.replace("tools/mm", "tools/skill")) == "proceed"
+    finally:
+        shutil.rmtree(gated.project / ".claude")
+        shutil.rmtree(gated.project / "tools")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from glob import escape, iglob
 from itertools import islice
 
 from agent_hooks.errors import BadJSONError, SettingsError
@@ -43,9 +44,10 @@ SETTINGS = {
 }
 # The folders of installed plugins, mods and extensions, from that of the host's file.
 _ADDED = {
-    **dict.fromkeys(("claude-code", "codex", "cursor"), ("plugins", "mods")),
+    "claude-code": ("plugins", "mods", "skills/*/.claude-plugin", "skills/*/hooks"),
+    **dict.fromkeys(("codex", "cursor"), ("plugins", "mods")),
     **dict.fromkeys(("gemini", "qwen"), ("extensions",)),
-    "copilot": ("../installed-plugins", "../plugins"),
+    "copilot": ("../installed-plugins", "../plugins", "../extensions", "../../.github/extensions"),
     "opencode": ("../plugin", "../plugins"),
 }
 _PASSED_OVER = ("node_modules", ".git", "marketplaces")  # the last: what is only offered
@@ -114,14 +116,17 @@ def _twice(wiring: Wiring, path: str, root: str) -> Iterator[str]:
 
 def _beside(wiring: Wiring, root: str) -> Iterator[str]:
     """Yield the plugins, mods and extensions that hook the events of ours, which they may answer before."""
-    names = "|".join((*get_host(wiring.agent or wiring.name).rows, r"tool\.execute\.\w+|permission\.ask"))  # OpenCode's
+    names = "|".join((*get_host(wiring.agent or wiring.name).rows, r"tool\.call|tool\.execute\.\w+|permission\.ask"))
     places = {os.path.dirname(each) for each in (wiring.path(), wiring.path(root))}
-    tops = [os.path.normpath(os.path.join(place, each)) for place in places for each in _ADDED.get(wiring.name, ())]
-    below = (path for top in filter(os.path.isdir, tops) for path in files_below(top, but=_PASSED_OVER))
+    tops = [os.path.normpath(f"{escape(place)}/{each}") for place in places for each in _ADDED.get(wiring.name, ())]
+    below = (path for each in tops for top in iglob(each) for path in files_below(top, but=_PASSED_OVER))
     code = (path for path in below if path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml")))
     for path in islice((path for path in code if not os.path.basename(path).startswith("agent-hooks.")), _MOST_FILES):
-        if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", read_text(path))):
+        text = read_text(path)
+        if events := dict.fromkeys(re.findall(rf"""['"](?:classic\.)?({names})['"]""", text)):
             yield f"{path} hooks {', '.join(events)} too, and may answer before our hooks: look at what it does."
+        elif '"modules"' in text and path.endswith("hooks.json"):
+            yield f"{path} loads modules, which may answer before our hooks: look at what they do."
 
 
 def codex_config() -> str:

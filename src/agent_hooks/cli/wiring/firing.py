@@ -175,6 +175,7 @@ class Gate:
             "trigger": "manual",
         }
         payload |= {"tool_name": tool, "tool_input": {"command": "true"}, "tool_use_id": "1", "prompt": "Hello."}
+        payload["command_name"] = "agent-hooks-doctor"  # without a name, each skill may be meant
         if self.host.name == "vscode":
             payload["transcript_path"] = ""  # Copilot, which runs the same file, sends none
         return dumps(payload).encode()

@@ -82,7 +82,10 @@ def _status(
     if data is None and record is None:
         return no_facts(wiring, path)
     wired = editor_of(wiring, path, ()).wired(data)
-    needed = wanted(wiring, listeners) if listeners is not None else tuple(wired)
+    try:
+        needed = wanted(wiring, listeners) if listeners is not None else tuple(wired)
+    except AgentHooksError as error:  # the hooks cannot be loaded; the host asks them all the same
+        return no_facts(wiring, path, wired=list(wired), problems=[str(error)])
     if record is not None and record.get("is_chosen"):
         needed = tuple(str(event) for event in record.get("events", ()))
     if not wired and record is None:

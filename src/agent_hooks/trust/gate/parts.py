@@ -94,7 +94,7 @@ def mentions_part(protection: str, text: str) -> bool:
 def reason_against_part(call: ToolCall, part: str, path: str, cwd: str, trusted: bytes | None) -> str:
     """Return why ``call`` may not write ``path``; ``trusted``: the canonical bytes of its table as it was trusted."""
     before = read_text(path, cwd)
-    afters = _texts_after(call, path, before)
+    afters = texts_after(call, path, before)
     try:
         was = part_of(part, before)
     except ValueError:
@@ -125,7 +125,7 @@ def text_of(call: ToolCall) -> str:
     return "\n".join((call.content, *(text for text, _ in texts_with_roles(call.args))))
 
 
-def _texts_after(call: ToolCall, path: str, before: str) -> list[str]:
+def texts_after(call: ToolCall, path: str, before: str) -> list[str]:
     """Return the texts that the file at ``path`` may hold after the call: several, if several arguments could be the
     ones that count; nothing if that cannot be said.
     """

@@ -9,8 +9,8 @@ from agent_hooks.system.paths import expanded, is_below, real_path
 
 from .environment import SITE_NAMES, Environment
 from .locations import forms_of
-from .reasons import ALL, FRONTMATTER, STARTUP, TABLE, WIRING
-from .wiring import STARTUP_NAMES, is_own_file, is_wired_in, is_wiring
+from .reasons import ALL, FRONTMATTER, STARTUP, TABLE
+from .wiring import STARTUP_NAMES, is_wired_in, wiring_part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,8 +85,8 @@ class ProtectedPaths:
                 return ALL
             elif name in STARTUP_NAMES or (name.endswith(".toml") and "mise" in "/".join(form.split("/")[-2:])):
                 part = STARTUP
-            elif is_wiring(form):
-                part = ALL if is_own_file(form) else WIRING
+            elif found := wiring_part(form):
+                part = found
         return part
 
     def _replaces_module(self, folder: str, name: str) -> bool:

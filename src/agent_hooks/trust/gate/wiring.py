@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
+from agent_hooks.shell.patterns import Pattern
 from agent_hooks.system.paths import expanded, is_below
 
 from .locations import forms_of, read_text
-from .reasons import WIRING, denial
+from .reasons import ALL, WIRING, denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,16 +19,16 @@ if TYPE_CHECKING:
 
 # The files in which a host's hooks are, by the folder: in a home, in a project, or below /etc.
 FILES = {
-    ".claude": ("settings.json", "settings.local.json"),
+    ".claude": ("settings*.json", "plugins/*", "skills/*.claude-plugin/*", "skills/*/hooks/*.json"),
     ".codex": ("hooks.json", "*config.toml", "requirements.toml"),
     "codex": ("hooks.json", "*config.toml", "requirements.toml"),
-    ".gemini": ("settings.json",),
+    ".gemini": ("settings.json", "extensions/*"),
     "gemini-cli": ("settings.json", "system-defaults.json"),
-    ".qwen": ("settings.json",),
+    ".qwen": ("settings.json", "extensions/*"),
     ".cursor": ("hooks.json",),
     "cursor": ("hooks.json",),
-    ".copilot": ("settings.json", "config.json", "hooks/*"),
-    ".github": ("hooks/*", "copilot/settings.json", "copilot/settings.local.json"),
+    ".copilot": ("settings.json", "config.json", "hooks/*", "extensions/*", "installed-plugins/*"),
+    ".github": ("hooks/*", "copilot/settings.json", "copilot/settings.local.json", "extensions/*"),
     "github-copilot": ("policy.d/*",),
     # Of VS Code; its settings say from which files it takes hooks.
     ".vscode": ("settings.json",),
@@ -40,8 +41,8 @@ FILES = {
     ".devin": ("hooks.v1.json",),
     ".kiro": ("agents/*", "hooks/*"),
     ".clinerules": ("hooks/*",),
-    ".opencode": ("plugin/*", "plugins/*", "opencode.json", "opencode.jsonc"),
-    "opencode": ("plugin/*", "plugins/*", "opencode.json", "opencode.jsonc"),
+    ".opencode": ("plugin/*", "plugins/*", "tool/*", "tools/*", "opencode.json", "opencode.jsonc"),
+    "opencode": ("plugin/*", "plugins/*", "tool/*", "tools/*", "opencode.json", "opencode.jsonc"),
     ".kimi": ("config.toml",),
 }
 # Files that set variables and aliases for the shells, and so the hosts, of later.
@@ -51,6 +52,8 @@ STARTUP_NAMES = frozenset(
 _SYSTEM = frozenset(("etc", "application support", ".config", ".codeium", "roaming"))
 # The files that `agent-hooks install` makes for us alone.
 _OWN_FILES = frozenset(("agent-hooks.json", "agent-hooks.js"))
+# Below a host's folder, code that it loads as it starts and that may answer before its hooks do.
+_CODE = Pattern(r"^(?:plugins?|tools?|extensions|installed-plugins|skills)/")
 # Variables that name the folder of a host's settings, with its usual name.
 _HOMES = {
     "CLAUDE_CONFIG_DIR": ".claude",
@@ -68,24 +71,21 @@ def _moved_folders() -> Iterator[tuple[str, str]]:
         yield os.path.join(moved, "opencode"), "opencode"
 
 
-def is_wiring(form: str) -> bool:
-    """Return whether the file at ``form``, spelled as by ``forms_of``, is one in which a host's hooks are."""
+def wiring_part(form: str) -> str:
+    """Return how much of the file at ``form``, spelled as by ``forms_of``, is protected as a host's hooks, or ""."""
     if form.endswith(".code-workspace"):  # it has settings of VS Code
-        return True
+        return WIRING
     names = form.split("/")
     places = [(name, "/".join(names[at + 1 :])) for at, name in enumerate(names) if _is_settings_folder(names, at)]
     for moved, name in _moved_folders():
         places += [(name, form[len(home) + 1 :]) for home in forms_of(moved, "") if is_below(form, home)]
     if not places:
-        return False
+        return ""
     from fnmatch import fnmatch
 
-    return any(fnmatch(rest, pattern) for name, rest in places for pattern in FILES[name])
-
-
-def is_own_file(form: str) -> bool:
-    """Return whether the file at ``form``, one with a host's hooks, holds ours alone."""
-    return form.rpartition("/")[2] in _OWN_FILES
+    found = [rest for name, rest in places if any(fnmatch(rest, pattern) for pattern in FILES[name])]
+    is_whole = found and (names[-1] in _OWN_FILES or any(map(_CODE.search, found)))
+    return ALL if is_whole else WIRING if found else ""
 
 
 def _is_settings_folder(names: list[str], at: int) -> bool:
@@ -136,7 +136,7 @@ def is_wired_in(folder: str) -> bool:
     from .parts import mentions_part
 
     paths = (path for pattern in ("*", "*/*") for path in iglob(os.path.join(escape(folder), pattern)))
-    return any(mentions_part(WIRING, read_text(path)) for path in paths if is_wiring(path.casefold()))
+    return any(mentions_part(WIRING, read_text(path)) for path in paths if wiring_part(path.casefold()))
 
 
 def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
@@ -148,12 +148,12 @@ def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
     home, tops = forms_of("~", "")[0], forms_of(cwd, "")
     below = {pattern for patterns in FILES.values() for pattern in patterns}
     below |= {f"{base}{name}/{each}" for base in ("", ".config/") for name, names in FILES.items() for each in names}
-    for pattern in ("*", *sorted(below)):
-        for name in iglob(pattern, root_dir=tree):
+    for pattern in ("*", "*/*", *sorted(below)):
+        for name in iglob(pattern, root_dir=tree, include_hidden=True):
             forms = forms_of(os.path.join(target, name), cwd)
             in_home = {form[len(home) + 1 :].removeprefix(".config/").partition("/")[0] for form in forms}
             counts = os.path.isfile(forms[0]) or not in_home.isdisjoint(FILES)
-            if any(map(is_wiring, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
+            if any(map(wiring_part, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
                 yield name
 
 

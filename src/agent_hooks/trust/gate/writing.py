@@ -327,9 +327,13 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
             if landed and (reason := judging.judge_path(landed, seen=seen)):
                 return reason
             place = judging.place_of(tree)
+            if name in programs.LINKERS and not os.path.isdir(place):  # the text of a link counts from its own folder
+                place = judging.place_of(os.path.join(os.path.dirname(path), tree))
             for inner in wiring_in(place, path, judging.cwd) if os.path.isdir(place) and UNKNOWN not in path else ():
-                text = read_text(os.path.join(place, inner))
-                if reason := judging.judge_path(os.path.join(path, inner), seen=text):
+                text, made = read_text(os.path.join(place, inner)), os.path.join(path, inner)
+                if judging.protected.find(made, judging.cwd) == ALL:  # through the link, too
+                    return denial("file", made)
+                if reason := judging.judge_path(made, seen=text):
                     return reason
             if not os.path.lexists(judging.place_of(tree)) and (reason := _against_unseen(judging, path)):
                 return reason
