@@ -213,8 +213,9 @@ def _conclusion(ctx: HookContext, outcome: HookOutcome, *, goes_ahead: bool) -> 
     verb = "goes ahead" if goes_ahead else f"does not go ahead: {outcome.decision}"
     if outcome.decision is Decision.ASK:
         verb = "waits for an answer: ask"
-    is_named = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
-    where = "" if is_named else f" ({shown_path(outcome.origin)})"
+    origin = str(outcome.metadata.get("origin") or outcome.origin)  # of the rule, if the hook says so
+    is_named = (outcome.hook or "").startswith("agent_hooks.") or origin in (outcome.hook or "")
+    where = "" if is_named else f" ({shown_path(origin)})"
     by = f" by {outcome.hook}{where}" if outcome.hook else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     new = new_subject(outcome, ctx)
