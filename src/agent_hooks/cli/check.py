@@ -17,6 +17,7 @@ from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.loading import load
 from agent_hooks.system.progress import report
 from agent_hooks.wire import get_host
+from agent_hooks.wire.host import place_of
 
 from .extensions import explanations
 from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_elsewhere, shortened, shown_path
@@ -213,9 +214,8 @@ def _conclusion(ctx: HookContext, outcome: HookOutcome, *, goes_ahead: bool) -> 
     verb = "goes ahead" if goes_ahead else f"does not go ahead: {outcome.decision}"
     if outcome.decision is Decision.ASK:
         verb = "waits for an answer: ask"
-    origin = str(outcome.metadata.get("origin") or outcome.origin)  # of the rule, if the hook says so
-    is_named = (outcome.hook or "").startswith("agent_hooks.") or origin in (outcome.hook or "")
-    where = "" if is_named else f" ({shown_path(origin)})"
+    is_named = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
+    where = "" if is_named else f" ({shown_path(place_of(outcome))})"
     by = f" by {outcome.hook}{where}" if outcome.hook else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     new = new_subject(outcome, ctx)

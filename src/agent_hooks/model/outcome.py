@@ -100,8 +100,8 @@ class HookOutcome(Value):
 
     ``decision`` and ``reason``; ``final`` (an allow that ends the chain); the new subject under its event's name
     (``tool_args``, ``prompt``, ``request``, ``response``, ``result``, ``error_text``, ``task``, ``output``,
-    ``payload``); ``state``; ``context``, text for the model; ``messages``; ``metadata``, of which people see at hosts
-    ``for_people`` and ``origin``, the place of a rule, and models do not; ``signals``; ``data``, stored with a suspension.
+    ``payload``); ``state``; ``context``, text for the model; ``messages``; ``metadata``, of which people
+    see ``for_people`` at hosts, models do not; ``signals``; ``data``, stored with a suspension.
 
     The engine adds to the outcome of a dispatch: ``hook``, the name of the hook that decided, ``source``, where that
     comes from, and if it blocks ``origin``, where it is written, as ``file:line``; ``failed``, whether it decided by

@@ -152,7 +152,8 @@ def _with_remedy(
     if all((*ways, *settings)) and len({each.partition("\n")[0] for each in settings}) == len(settings):
         lines += ["To let exactly this through, type in a terminal:", *ways] if ways else []
         lines += ["To let exactly this through, write into your agent-hooks.toml:", *settings] if settings else []
-    return found.replace(metadata={"origin": origin, "for_people": "\n".join(lines)})
+    place = {f"place of {rules[0]}": origin} if origin else {}
+    return found.replace(metadata={"for_people": "\n".join(lines), **place})
 
 
 def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | InTurns | None:
