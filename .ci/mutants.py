@@ -157,7 +157,7 @@ class Module(NamedTuple):
     path: Path
     line: int | None
     project: Path
-    tests: list[str]
+    tests: tuple[str, ...]
 
 
 def find_module(name: str, tests: list[str]) -> Module:
@@ -168,7 +168,7 @@ def find_module(name: str, tests: list[str]) -> Module:
     if source is None or not path.is_file():
         sys.exit(f"{given} is no file below a folder src.")
     named = [os.path.relpath(Path(test).resolve(), source.parent) for test in tests]
-    return Module(path, int(line) if line else None, source.parent, named or [_mirror(path, source)])
+    return Module(path, int(line) if line else None, source.parent, tuple(named or [_mirror(path, source)]))
 
 
 def _mirror(path: Path, source: Path) -> str:
@@ -189,25 +189,33 @@ class Run(NamedTuple):
     output: str
     failed: list[str]
     order: list[str]  # of all tests
-    lines: dict[str, list[str]]  # the tests that run a line of the module
+    lines: dict[str, list[str]]  # the tests that run a line, by ``path:line``
 
 
 def run_tests(
-    module: Module, options: list[str], source: str, *, tests: list[str] | None = None, limit: float | None = None
+    module: Module,
+    options: list[str],
+    source: str | None = None,
+    *,
+    tests: list[str] | None = None,
+    followed: list[Path] | None = None,
+    limit: float | None = None,
 ) -> Run:
-    """Run the module's tests with ``source`` in its place, only ``tests`` of them, in that order, if given.
+    """Run the module's tests, with ``source`` in its place if given.
 
-    ``limit`` is in seconds.
+    With ``tests``, only these, in that order. The lines of the modules ``followed`` are recorded. ``limit`` is in
+    seconds.
     """
     with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
         sources = Path(folder, "src")
         # Python would take byte code of the same second and size for that of the mutant.
         stale = shutil.ignore_patterns(f"{module.path.stem}.*.pyc")
         shutil.copytree(module.project / "src", sources, ignore=stale)
-        target = sources / module.path.relative_to(module.project / "src")
-        target.write_text(source, encoding="utf-8")
+        if source is not None:
+            (Path(folder) / module.path.relative_to(module.project)).write_text(source, encoding="utf-8")
         shutil.copy(ROOT / ".ci/mutants_plugin.py", folder)
-        Path(folder, "wanted").write_text(json.dumps(tests), encoding="utf-8")
+        names = [str(path.relative_to(module.project)) for path in followed or []]
+        Path(folder, "wanted").write_text(json.dumps([tests, names]), encoding="utf-8")
         files = module.tests if tests is None else list(dict.fromkeys(test.split("::")[0] for test in tests))
         command = [
             *(sys.executable, str(Path(sys.executable).with_name("pytest")), "-q", "-p", "mutants_plugin"),
@@ -221,7 +229,6 @@ def run_tests(
             "PYTHONPATH": os.pathsep.join([str(sources), folder]),
             "PYTHONHASHSEED": "0",  # the ids of tests are compared between processes
             "HYPOTHESIS_STORAGE_DIRECTORY": str(Path(folder, "hypothesis")),
-            "AGENT_HOOKS_MUTANT": str(target),
         }
         code, output = _run(command, module.project, environment, limit)
         report = Path(folder, "report")  # missing if an import failed
@@ -246,43 +253,40 @@ def _run(command: list[str], folder: Path, environment: dict[str, str], limit: f
 
 
 class Trial:
-    """Tries mutants of one module."""
+    """Tries mutants of one module, whose tests have run ``unchanged`` in the given number of seconds."""
 
-    def __init__(self, module: Module, options: list[str], jobs: int) -> None:
+    def __init__(self, module: Module, options: list[str], unchanged: Run, seconds: float) -> None:
         self.module = module
         self.options = options
-        self.jobs = jobs
+        self.unchanged = unchanged
+        # Several mutants share the processors, which may be busy already.
+        self.limit = max(_SHORTEST_LIMIT, 5 * seconds)
         self.name = module.path.relative_to(module.project)
         self.source = module.path.read_text(encoding="utf-8")
         self.killers: list[str] = []  # the latest first: it may kill the next one too
         self.survivors = 0
 
-    def run(self, limit: int, seed: str) -> int:
-        """Try up to ``limit`` mutants and return the exit code."""
+    def run(self, limit: int, seed: str, jobs: int) -> int:
+        """Try up to ``limit`` mutants, ``jobs`` at a time, and return the exit code."""
         mutants = find_mutants(self.source)
         if self.module.line is not None:
             mutants = [mutant for mutant in mutants if mutant.line == self.module.line]
         chosen = random.Random(f"{seed} {self.name}").sample(mutants, min(limit, len(mutants)))  # noqa: S311 - no secret
         print(f"{self.name}: {len(chosen)} of {len(mutants)} mutants, {' '.join(self.module.tests)}", flush=True)
-        began = time.monotonic()
-        self.unchanged = run_tests(self.module, self.options, self.source)
-        # Several mutants share the processors, which may be busy already.
-        self.limit = max(_SHORTEST_LIMIT, 5 * (time.monotonic() - began))
-        if self.unchanged.code == 0:
-            with ThreadPoolExecutor(self.jobs) as pool:
-                for report in pool.map(self._try, sorted(chosen, key=lambda mutant: mutant.line)):
-                    print(report, flush=True)
-            if self.killers:  # each must owe its failures to the mutants, not to the order or to tests left out
-                self.unchanged = run_tests(self.module, self.options, self.source, tests=self.killers)
-        if self.unchanged.code:
-            print(f"{self.unchanged.output}\n{self.name}: the tests fail without a mutant", flush=True)
-            return 2
+        with ThreadPoolExecutor(jobs) as pool:
+            for report in pool.map(self._try, sorted(chosen, key=lambda mutant: mutant.line)):
+                print(report, flush=True)
+        if self.killers:  # each must owe its failures to the mutants, not to the order or to tests left out
+            alone = run_tests(self.module, self.options, tests=self.killers)
+            if alone.code:
+                print(f"{alone.output}\n{self.name}: these tests fail without a mutant", flush=True)
+                return 2
         print(f"{self.name}: {len(chosen) - self.survivors} killed, {self.survivors} survived", flush=True)
         return 1 if self.survivors else 0
 
     def _try(self, mutant: Mutant) -> str:
         """Try the mutant, first by the tests that killed others, and return its part of the report."""
-        running = {test for line in mutant.lines for test in self.unchanged.lines.get(str(line), ())}
+        running = {test for line in mutant.lines for test in self.unchanged.lines.get(f"{self.name}:{line}", ())}
         first = [test for test in self.killers if test in running]
         tests = [*first, *(test for test in self.unchanged.order if test in running and test not in first)]
         options = ["--exitfirst", *self.options]
@@ -295,6 +299,17 @@ class Trial:
         for test in run.failed:
             self.killers = [test, *(other for other in self.killers if other != test)]
         return f"{place} killed by {'the time limit' if run.code is None else ' '.join(run.failed) or 'an import'}"
+
+
+def try_modules(modules: list[Module], options: list[str], limit: int, seed: str, jobs: int) -> int:
+    """Try mutants of modules that have the same tests, and return the exit code."""
+    began = time.monotonic()
+    unchanged = run_tests(modules[0], options, followed=[module.path for module in modules])
+    if unchanged.code:
+        print(f"{unchanged.output}\n{' '.join(modules[0].tests)}: fail without a mutant", flush=True)
+        return 2
+    seconds = time.monotonic() - began
+    return max(Trial(module, options, unchanged, seconds).run(limit, seed, jobs) for module in modules)
 
 
 def main(arguments: list[str]) -> int:
@@ -311,7 +326,10 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     options = ["-m", given.m, "-k", given.k, *(f"--deselect={test}" for test in given.deselect)]
     modules = [find_module(name, given.tests) for name in given.modules]
-    return max(Trial(module, options, given.jobs).run(given.limit, given.seed) for module in modules)
+    groups: dict[tuple[Path, tuple[str, ...]], list[Module]] = {}
+    for module in modules:
+        groups.setdefault((module.project, module.tests), []).append(module)
+    return max(try_modules(group, options, given.limit, given.seed, given.jobs) for group in groups.values())
 
 
 if __name__ == "__main__":

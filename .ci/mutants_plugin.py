@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -15,23 +14,22 @@ if TYPE_CHECKING:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Follow the tests of this run."""
-    config.pluginmanager.register(_Follower(Path(__file__).parent, os.environ["AGENT_HOOKS_MUTANT"]))
+    config.pluginmanager.register(_Follower(Path(__file__).parent))
 
 
 class _Follower:
-    """Selects the wanted tests, in their order. Without any, selects all and records the lines that each runs."""
+    """Selects the wanted tests, in their order, and records which lines of the followed modules each of them runs."""
 
-    def __init__(self, folder: Path, module: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self.report = folder / "report"
-        self.module = module
         self.failed: list[str] = []
         self.order: list[str] = []
-        self.lines: dict[int, list[str]] = defaultdict(list)
-        wanted = json.loads((folder / "wanted").read_text(encoding="utf-8"))
+        self.lines: dict[str, list[str]] = defaultdict(list)
+        wanted, names = json.loads((folder / "wanted").read_text(encoding="utf-8"))
         self.wanted = None if wanted is None else {test: index for index, test in enumerate(wanted)}
-        # New in Python 3.12.
-        self.monitoring: Any = getattr(sys, "monitoring", None) if wanted is None else None
-        if self.monitoring is not None:
+        self.followed = {str(folder / name): name for name in names}
+        self.monitoring: Any = getattr(sys, "monitoring", None)  # new in Python 3.12
+        if self.followed and self.monitoring is not None:
             tool, line = self.monitoring.PROFILER_ID, self.monitoring.events.LINE
             self.monitoring.use_tool_id(tool, "mutants")
             self.monitoring.register_callback(tool, line, self.record)
@@ -39,8 +37,9 @@ class _Follower:
 
     def record(self, code: Any, line: int) -> Any:
         """Record that the current test, if any, runs the line; once for each test."""
-        if code.co_filename == self.module and self.order:
-            self.lines[line].append(self.order[-1])
+        name = self.followed.get(code.co_filename)
+        if name is not None and self.order:
+            self.lines[f"{name}:{line}"].append(self.order[-1])
         return self.monitoring.DISABLE
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -51,7 +50,7 @@ class _Follower:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Record all lines anew for this test."""
         self.order.append(nodeid)
-        if self.monitoring is not None:
+        if self.followed and self.monitoring is not None:
             self.monitoring.restart_events()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

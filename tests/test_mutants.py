@@ -85,7 +85,7 @@ def test_tests_that_fail_without_a_mutant_kill_none(module):
     test.write_text(f"{TESTS}\n\ndef test_large_numbers():\n    assert sign(10) == 'large'\n")
     code, lines = check(module)
     assert code == 2
-    assert lines[-1] == "src/pkg/area/signs.py: the tests fail without a mutant"
+    assert lines[-1] == "tests/area: fail without a mutant"
 
 
 def test_a_test_that_fails_without_the_tests_before_it_kills_none(module):
@@ -97,7 +97,7 @@ def test_a_test_that_fails_without_the_tests_before_it_kills_none(module):
     )
     code, lines = check(f"{module}:8", "--limit=1")
     assert code == 2
-    assert lines[-1] == "src/pkg/area/signs.py: the tests fail without a mutant"
+    assert lines[-1] == "src/pkg/area/signs.py: these tests fail without a mutant"
 
 
 def test_a_mutant_that_takes_too_long_is_stopped(module):
