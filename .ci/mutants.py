@@ -123,7 +123,7 @@ def _own_changes(node: ast.AST) -> Iterator[tuple[Any, str]]:
         case ast.comprehension(ifs=conditions):
             for condition in conditions:
                 yield from _negation(condition)
-        case ast.Return(value=ast.expr() as result) if ast.unparse(result) != "None":
+        case ast.Return(value=ast.expr() as result) if ast.unparse(result) not in {"None", "False", "True"}:
             yield node, "return None"
         case ast.Expr(value=ast.Call() | ast.Await()) | ast.Raise() | ast.Delete() | ast.Break() | ast.Continue():
             yield node, "pass"
