@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 from typing import Any
 
 import pytest
 
-from agent_hooks import AgentBuilder, RegistrationError, RunError, ScriptedDriver, SessionRunner, ToolCall, TrustError
+from agent_hooks import (
+    AgentBuilder,
+    HookContext,
+    HookPolicy,
+    RegistrationError,
+    RunError,
+    ScriptedDriver,
+    SessionRunner,
+    ToolCall,
+    TrustError,
+)
+from agent_hooks.runtime.definitions import Definition, stop_hooks
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.system.store import MemoryStore
 
@@ -99,7 +112,9 @@ HOOKS = """hooks:
     - hooks: [{type: command, command: sh ./again.sh}]
 """
 NO = "echo Not this. >&2; exit 2"
-AGAIN = """test -e ../seen || echo '{"decision": "block", "reason": "Look again."}'; touch ../seen"""
+AGAIN = (
+    """cat > ../stop.json; test -e ../seen || echo '{"decision": "block", "reason": "Look again."}'; touch ../seen"""
+)
 
 
 def test_hooks_of_the_file_need_trust_and_hold_for_the_main_agent(folder):
@@ -113,6 +128,25 @@ def test_hooks_of_the_file_need_trust_and_hold_for_the_main_agent(folder):
     state = builder.with_cwd(folder).build().run_sync("Go.")
     assert state.messages[2].content.startswith("Denied: ")
     assert state.output == "Really done.", "Stop of the file is asked about the end of the main agent"
+    asked = json.loads((folder / "stop.json").read_text())
+    assert (asked["name"], asked["task"], asked["result"]) == ("reviewer", "Go.", "Really done.")
+
+
+def test_stop_of_the_file_is_asked_about_an_end_without_a_state_too(folder):
+    file = folder / "agents" / "reviewer.md"
+    (folder / "agents" / "again.sh").write_text(AGAIN)
+    file.write_text(REVIEWER.replace("maxTurns: 3\n", HOOKS))
+    stop = stop_hooks(str(file), "reviewer", "main", HookPolicy(), is_trusted=True)
+    outcome = asyncio.run(stop(HookContext("on_stop", cwd=str(folder))))
+    assert outcome is not None
+    assert (outcome.decision, outcome.reason) == ("force_continue", "Look again.")
+    asked = json.loads((folder / "stop.json").read_text())
+    assert (asked["task"], asked["result"]) == ("", "")
+
+
+def test_hooks_and_trust_of_a_definition_are_none_unless_it_says_so():
+    definition = Definition(path="/reviewer.md", name="reviewer")
+    assert (definition.has_hooks, definition.is_trusted, definition.tools) == (False, False, None)
 
 
 @pytest.mark.parametrize(
@@ -121,6 +155,7 @@ def test_hooks_of_the_file_need_trust_and_hold_for_the_main_agent(folder):
         ("You review.", "name is missing"),
         ("---\ndescription: x\n---\n", "name is missing"),
         ("---\nname: x\nmaxTurns: many\n---\n", "maxTurns is a whole number"),
+        ("---\nname: x\nmaxTurns: 0\n---\n", "maxTurns is a whole number"),
         ("---\nname: x\nmodel: [a]\n---\n", "model is the name"),
         ("---\nname: x\n", "reviewer.md"),
     ],
@@ -139,15 +174,15 @@ def test_a_model_of_unknown_provider_is_named_with_the_file(folder):
 
 def test_what_cannot_be_honoured_is_logged_with_file_and_line(folder, caplog):
     file = folder / "agents" / "reviewer.md"
-    file.write_text(REVIEWER.replace("Read,", "Read, Grep,").replace("maxTurns: 3", "color: red"))
+    file.write_text(REVIEWER.replace("Read,", "Read, Grep,").replace("maxTurns: 3", "maxTurns: 1\ncolor: red"))
     made(folder, "Done.")[0].build()
-    assert f"{file}:5: color is not honoured here." in caplog.text
+    assert f"{file}:6: color is not honoured here." in caplog.text
     assert f"{file}: no tool of the agent is called 'Grep'." in caplog.text
 
 
 def test_disallowed_tools_are_left_out(folder):
     file = folder / "agents" / "reviewer.md"
-    file.write_text("---\nname: x\ndisallowedTools: [Bash]\n---\n")
+    file.write_text("---\nname: x\nmodel: inherit\ndisallowedTools: [Bash]\n---\n")
     builder, driver = made(folder, "Done.")
     builder.build().run_sync("Go.")
     assert [each["name"] for each in driver.requests[0].tools] == ["read_file"]

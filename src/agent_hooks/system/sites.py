@@ -50,8 +50,8 @@ def _site_folders() -> frozenset[str]:
     folders = site.getsitepackages()
     if site.ENABLE_USER_SITE and not os.environ.get("PYTHONUSERBASE"):
         folders.append(site.getusersitepackages())
-    prefix, ours = os.path.realpath(sys.prefix), os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    real = map(os.path.realpath, folders)
+    prefix, real = os.path.realpath(sys.prefix), map(os.path.realpath, folders)
+    ours = os.path.realpath(os.path.join(os.path.dirname(__file__), os.pardir, os.pardir))  # where our package lies
     return frozenset((ours, *(each for each in real if is_below(each, prefix) or not _is_below_project(each))))
 
 
