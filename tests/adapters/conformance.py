@@ -1,4 +1,7 @@
-"""The behaviours that hooks have in every framework; a framework that lacks one says why in its ``cannot``."""
+"""The behaviours that hooks have in every framework; a framework that lacks one says why in its ``cannot``.
+
+``test_stand_in.py`` runs them where no framework is installed, the files of the frameworks with ``-m frameworks``.
+"""
 
 from __future__ import annotations
 
@@ -93,13 +96,15 @@ def named_as_hosted(name: str, run: Callable[[HookManager], Any]) -> None:
     assert (len([each for each in warned if each.category is AdapterWarning]), seen) == (1, [name])
 
 
-class Conformance:
-    """Inherit it with a ``host``."""
+class Behaviours:
+    """The suite without a page: inherit it with a ``host``."""
 
     host: Host
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if not hasattr(cls, "host"):
+            return
         cannot = dict(cls.host.framework.cannot)
         for name in [name for name in dir(cls) if name.startswith("test_")]:
             reason = cannot.pop(name.removeprefix("test_").replace("_", " "), None)
@@ -569,7 +574,9 @@ class Conformance:
             self.run([Call("shell", DELETE), "done"], shell.tool(), manager=manager)
             assert shell.commands == expected
 
-    # -- the page ----------------------------------------------------------------------------------------------------
+
+class Conformance(Behaviours):
+    """The suite of a published framework: inherit it with a ``host``."""
 
     def test_the_page_shows_the_unguarded_agent_and_the_line_that_changes_it(self):
         page = TESTS.parent / "docs" / f"{self.host.framework.extra}.md"

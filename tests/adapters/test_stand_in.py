@@ -1,0 +1,13 @@
+"""What every adapter must hold, shown without a framework: in a stand-in for one, and in our own runtime."""
+
+from adapters.conformance import Behaviours
+from adapters.runtime_host import RuntimeHost
+from adapters.stand_in_host import StandInHost
+
+
+class TestStandIn(Behaviours):
+    host = StandInHost()
+
+
+class TestRuntime(Behaviours):
+    host = RuntimeHost()
