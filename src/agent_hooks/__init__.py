@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from .model.state import StopSignal as StopSignal
     from .model.state import Suspended as Suspended
     from .model.state import Usage as Usage
+    from .runtime.agent import AgentIdentity as AgentIdentity
     from .runtime.agent import AgentRuntime as AgentRuntime
     from .runtime.builder import AgentBuilder as AgentBuilder
     from .runtime.capabilities import AgentCapability as AgentCapability
@@ -157,7 +158,7 @@ _HOMES = {
     "engine.plugin_info": "HookInfo PluginInfo",
     "model.policy": "CLEANUP DEFAULT GUARD OBSERVE SECURITY TRANSFORM HookPolicy",
     "engine.registration": "HookAction HookRegistration HookTriggers",
-    "runtime.agent": "AgentRuntime",
+    "runtime.agent": "AgentIdentity AgentRuntime",
     "runtime.builder": "AgentBuilder",
     "runtime.capabilities": "AgentCapability UseContextConfig UseHook UseHooks",
     "runtime.conversations": "ConversationStore FileConversations MemoryConversations",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookRegistration
+from agent_hooks import AgentIdentity, AgentState, HookContext, HookManager, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
 from agent_hooks.model.inference import ModelResponse
@@ -346,7 +346,8 @@ def test_a_tool_may_run_another_agent():
 
 def test_the_parts_of_an_agent_can_be_read():
     driver = ScriptedDriver("done")
-    agent = AgentRuntime(driver, tools=[echo, boom], name="tidy", agent_id="a-1", session_id="s-1", parallel_tools=True)
+    identity = AgentIdentity(name="tidy", agent_id="a-1", session_id="s-1")
+    agent = AgentRuntime(driver, tools=[echo, boom], identity=identity, parallel_tools=True)
     assert agent.driver is driver
     assert (list(agent.tools), agent.name, agent.agent_id) == (["echo", "boom"], "tidy", "a-1")
     assert (agent.session_id, agent.parallel_tools, agent.policy.max_retries) == ("s-1", True, 2)

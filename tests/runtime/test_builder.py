@@ -105,21 +105,12 @@ def description(agent: AgentRuntime) -> tuple[Any, ...]:
     defaults = agent.default_hooks
     found = [hooks, defaults and defaults.manager.describe()] if manager is None else manager.describe()
     plugins = [] if manager is None else [info.name for info in manager.plugins()]
-    settings = (
-        agent.driver,
-        agent.policy,
-        agent.name,
-        agent.session_id,
-        agent.cwd,
-        agent.parallel_tools,
-        agent.max_steps,
-    )
-    scope = agent.scope
+    identity = agent.identity.replace(agent_id="")  # another for each
+    settings = (agent.driver, agent.policy, identity, agent.parallel_tools, agent.max_steps)
     store = agent.store if isinstance(agent.store, MemoryStore) else None
     return (
         *settings,
         store,
-        scope,
         {name: repr(tool) for name, tool in agent.tools.items()},
         getattr(hooks, "ask", None),
         getattr(hooks, "scopes", None),

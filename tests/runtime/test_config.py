@@ -139,7 +139,7 @@ def test_a_loader_of_your_own_says_what_is_read(project, tmp_path):
     loader = HookConfigLoader([project.root, other.root], claude_settings=False)
     shell = Shell(cwd=other.root, config=loader)
     assert shell.run() == []
-    assert shell.agent.project_dir == str(project.root)
+    assert shell.agent.identity.project_dir == str(project.root)
 
 
 def test_events_say_which_project_they_are_in(project):

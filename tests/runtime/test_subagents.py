@@ -71,7 +71,7 @@ def test_it_works_in_the_session_the_directory_and_the_project_of_its_parent(tmp
     trial, _ = parent(child(call(text="1"), "one"))
     trial.builder = trial.builder.with_session("s1").with_cwd(tmp_path)
     agent = trial.builder.build()
-    agent.project_dir = str(tmp_path)
+    agent.identity = agent.identity.replace(project_dir=str(tmp_path))
     agent.run_sync("go")
     inner = next(ctx for ctx in trial.seen("before_tool_use") if ctx.tool_name == "echo")
     assert (inner.session_id, inner.cwd, inner.project_dir) == ("s1", str(tmp_path), str(tmp_path))

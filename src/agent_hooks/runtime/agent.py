@@ -16,6 +16,7 @@ from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.model.state import AgentState
+from agent_hooks.model.values import Value
 from agent_hooks.system.store import Store
 
 from .current import CURRENT, Caller, acting_as, hooks_of, in_own_loop, shared_fields
@@ -44,17 +45,30 @@ if TYPE_CHECKING:
 MAX_STEPS = 100
 
 
+class AgentIdentity(Value):
+    """Who an agent is, and where: in every event of it.
+
+    ``name`` is matched by hooks. ``agent_id``: empty for a new one. ``session_id``: empty outside a session. ``cwd``:
+    empty for the current directory when a run starts. ``project_dir``: the root of the agent's project. ``scope``: a
+    string that hooks see as ``ctx.scope``.
+    """
+
+    name: str = "agent"
+    agent_id: str = ""
+    session_id: str = ""
+    cwd: str = ""
+    project_dir: str = ""
+    scope: str | None = None
+
+
 class AgentRuntime:
     """An agent: it asks a model, calls tools for it, and dispatches each step of that to hooks.
 
     ``AgentBuilder`` builds one. ``driver`` asks the model; ``tools`` are functions or ``Tool`` objects; ``hooks`` are
     ``Hooks``, a ``HookManager``, a ``HookStack`` or another ``Interceptor``. ``defaults`` run before these, except
-    those that they have under the same name. ``name`` is matched by hooks; ``agent_id`` (default: a new one) and
-    ``session_id`` go into every event, and so do ``cwd`` (default: the current directory when a run starts) and
-    ``project_dir``, the root of the agent's project. ``scope``: a string that hooks see as ``ctx.scope``.
-    ``parallel_tools`` runs the tools of one step concurrently. A run is stopped after ``max_steps`` steps; None is no
-    limit. ``store`` remembers the suspended runs that were resumed, by default in the user's state folder. Raises
-    ``RunError`` for parts that do not fit.
+    those that they have under the same name. ``identity``: its name and place. ``parallel_tools`` runs the tools of one
+    step concurrently. A run is stopped after ``max_steps`` steps; None is no limit. ``store`` remembers the suspended
+    runs that were resumed, by default in the user's state folder. Raises ``RunError`` for parts that do not fit.
     """
 
     def __init__(
@@ -64,12 +78,7 @@ class AgentRuntime:
         tools: Iterable[Any] = (),
         hooks: Hooks | HookManager | HookStack | Interceptor | None = None,
         defaults: Iterable[HookRegistration] = DEFAULTS,
-        name: str = "agent",
-        agent_id: str = "",
-        session_id: str = "",
-        cwd: str = "",
-        project_dir: str = "",
-        scope: str | None = None,
+        identity: AgentIdentity = AgentIdentity(),  # noqa: B008 - it cannot be changed
         parallel_tools: bool = False,
         max_steps: int | None = MAX_STEPS,
         policy: HookPolicy | None = None,
@@ -84,8 +93,8 @@ class AgentRuntime:
             declare((name for tool in self.tools.values() for name in (tool.name, *tool.aliases)), "managed")
         self.policy = policy or getattr(manager, "policy", None) or HookPolicy()
         given = HookStack((), self.policy).hooks() if hooks is None else interceptor_of(hooks)
-        if session_id and isinstance(given, Hooks):
-            given = given.in_session(session_id)
+        if identity.session_id and isinstance(given, Hooks):
+            given = given.in_session(identity.session_id)
         self.interceptor = given
         for default in self.defaults:
             if not DEFAULT_EVENTS.issuperset(default.event):
@@ -97,17 +106,30 @@ class AgentRuntime:
         lacking = [one for one in self.defaults if not has.issuperset((event, one.name) for event in one.event)]
         # A policy in shadow enforces nothing, but the default behaviour of an agent must remain.
         self.default_hooks = HookStack(lacking, self.policy.replace(shadow=False)).hooks() if lacking else None
-        self.name = name
-        self.agent_id = agent_id or os.urandom(8).hex()
-        self.session_id = session_id
-        self.cwd = os.path.abspath(cwd) if cwd else ""
-        self.project_dir = project_dir
-        self.scope = scope
+        self.identity = identity.replace(
+            agent_id=identity.agent_id or os.urandom(8).hex(),
+            cwd=os.path.abspath(identity.cwd) if identity.cwd else "",
+        )
         self.parallel_tools = parallel_tools
         self.max_steps = checked_limit(max_steps)
         self.skills = skills
         self.store = Store() if store is None else check_store(store)
         self._schemas = tuple(tool.schema for tool in self.tools.values())
+
+    @property
+    def name(self) -> str:
+        """Its name, which hooks match on events without another subject."""
+        return self.identity.name
+
+    @property
+    def agent_id(self) -> str:
+        """Its id, which is another for each agent that was built."""
+        return self.identity.agent_id
+
+    @property
+    def session_id(self) -> str:
+        """The session that it runs in; an empty string outside one."""
+        return self.identity.session_id
 
     def __repr__(self) -> str:
         session = f" session={self.session_id!r}" if self.session_id else ""
@@ -195,13 +217,14 @@ class AgentRuntime:
 
     def context_fields(self, state: AgentState) -> dict[str, Any]:
         """Return the fields of a hook's context that identify the agent and its place."""
+        own = self.identity
         return {
-            "agent_id": state.agent_id or self.agent_id,
-            "agent_name": self.name,
-            "session_id": self.session_id,
-            "cwd": self.cwd or os.getcwd(),
-            "project_dir": self.project_dir,
-            "scope": self.scope,
+            "agent_id": state.agent_id or own.agent_id,
+            "agent_name": own.name,
+            "session_id": own.session_id,
+            "cwd": own.cwd or os.getcwd(),
+            "project_dir": own.project_dir,
+            "scope": own.scope,
             "runtime": self,
         }
 

@@ -13,7 +13,7 @@ from agent_hooks.sources.loading import load, register_given
 from agent_hooks.system.store import Store
 from agent_hooks.system.visible import logger_of
 
-from .agent import AgentRuntime, checked_limit
+from .agent import AgentIdentity, AgentRuntime, checked_limit
 from .build_checks import check_matches, check_priorities
 from .capabilities import UseContextConfig, check_capability, offered_capability
 from .defaults import DEFAULTS, index_of
@@ -70,16 +70,16 @@ class AgentBuilder:
         self._config: HookConfigLoader | bool | None = None
         self._interceptor: Any = None
         self._driver: Any = None
+        self._identity = AgentIdentity()
         self._runtime: dict[str, Any] = {}
         self._definition: Definition | None = None
         self._skills: tuple[tuple[Skill | str, bool], ...] = ()
 
     def __repr__(self) -> str:
-        name = self._runtime.get("name", "agent")
         model = getattr(self._driver, "model", None)
         hooks = len(self._registrations) + len(self._registered)
         counts = f"tools={len(self._tools)} hooks={hooks} capabilities={len(self._capabilities)}"
-        return f"<{type(self).__name__} {name!r} model={model!r} {counts}>"
+        return f"<{type(self).__name__} {self._identity.name!r} model={model!r} {counts}>"
 
     @classmethod
     def new(cls) -> Self:
@@ -182,19 +182,19 @@ class AgentBuilder:
 
     def with_name(self, name: str) -> Self:
         """Set the agent's name, which hooks match on events without another subject."""
-        return self._with_runtime(name=name)
+        return self._with_identity(name=name)
 
     def with_session(self, session_id: str) -> Self:
         """Run in the session with this id: its hooks are live, and counters count for it."""
-        return self._with_runtime(session_id=session_id)
+        return self._with_identity(session_id=session_id)
 
     def with_scope(self, scope: str) -> Self:
         """Set the agent's scope, a string that hooks see as ``ctx.scope``: a tenant, an environment."""
-        return self._with_runtime(scope=scope)
+        return self._with_identity(scope=scope)
 
     def with_cwd(self, directory: str | os.PathLike[str]) -> Self:
         """Run in this directory (default: the current one of the process); project settings are searched from there."""
-        return self._with_runtime(cwd=os.path.abspath(directory))
+        return self._with_identity(cwd=os.path.abspath(directory))
 
     def with_parallel_tools(self, on: bool = True) -> Self:
         """Run the tools of one step concurrently."""
@@ -212,6 +212,9 @@ class AgentBuilder:
     def with_store(self, store: SuspensionStore) -> Self:
         """Remember resumed runs in ``store`` (default: a file). Raises ``RunError`` for an unsuitable one."""
         return self._with_runtime(store=check_store(store))
+
+    def _with_identity(self, **fields: Any) -> Self:
+        return self._with(identity=self._identity.replace(**fields))
 
     def _with_runtime(self, **settings: Any) -> Self:
         return self._with(runtime={**self._runtime, **settings})
@@ -302,13 +305,13 @@ class AgentBuilder:
 
     def _build(self) -> AgentRuntime:
         tools = self._tools if self._definition is None else self._definition.of(toolset(self._tools).values())
-        settings = {"driver": self._driver_of(), "tools": tools, **self._runtime}
+        settings = {"driver": self._driver_of(), "tools": tools, "identity": self._identity, **self._runtime}
         if self._interceptor is not None:
             self._check_interceptor_is_alone()
             return AgentRuntime(**settings, policy=self._policy, hooks=self._interceptor, defaults=self._defaults)
         manager = self._manager()
         manager.check_pending()
-        settings["project_dir"] = manager.project_dir
+        settings["identity"] = self._identity.replace(project_dir=manager.project_dir)
         for finding in manager.findings:
             logger_of().warning("%s", finding)
         self._check_store(manager)
@@ -370,7 +373,7 @@ class AgentBuilder:
 
     def _manager(self) -> HookManager:
         files = self._plugins is None if self._config is None else self._config
-        manager = load(self._runtime.get("cwd"), plugins=self._plugins, files=files, policy=self._policy)
+        manager = load(self._identity.cwd or None, plugins=self._plugins, files=files, policy=self._policy)
         # Under a policy in shadow they would only observe; the agent then runs them separately.
         for registration in () if manager.policy.shadow else self._defaults:
             manager.add(registration)

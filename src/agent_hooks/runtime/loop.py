@@ -108,7 +108,7 @@ class AgentRun:
         self.depth = parent.depth + 1
         self.state = self.state.replace(parent_agent_id=parent.state.agent_id)
         self.fields.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
-        names = ("session_id", "project_dir", "scope", "skill", *(() if self.agent.cwd else ("cwd",)))
+        names = ("session_id", "project_dir", "scope", "skill", *(() if self.agent.identity.cwd else ("cwd",)))
         self.fields.update({name: parent.fields[name] for name in names if parent.fields.get(name)})
 
     def __aiter__(self) -> AsyncIterator[AgentState]:

@@ -67,8 +67,8 @@ class SessionRunner(SessionEvents):
         _check(agent, store, skills, session_id)
         self.session_id = session_id or agent.session_id or os.urandom(8).hex()
         hooks = in_session(agent.interceptor, self.session_id)
-        scope = agent.scope if scope is None else scope
-        super().__init__(agent._with(hooks=hooks, session_id=self.session_id, scope=scope))
+        own = agent.identity.replace(session_id=self.session_id)
+        super().__init__(agent._with(hooks=hooks, identity=own if scope is None else own.replace(scope=scope)))
         self._store = store
         self._config = config
         found = [(each, trusted_skills) for skill in skills for each in skills_in(skill)]
