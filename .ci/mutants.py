@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-_QUICK_TESTS = "not once and not docs and not e2e and not frameworks"
+_QUICK_TESTS = "not full and not docs and not e2e and not frameworks"
 _SHORTEST_LIMIT = 120.0  # seconds, so that only a mutant that loops is killed by it
 _PAIRS: list[tuple[type[ast.AST], type[ast.AST]]] = [
     (ast.Eq, ast.NotEq),

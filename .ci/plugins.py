@@ -1,9 +1,9 @@
 """Builds the plugins of this repository as wheels and installs them beside the core that is installed already.
 
-``install`` leaves all of them installed. ``test`` installs one at a time with the plugins of this repository that it
-depends on, runs its own tests against the installed wheel, and removes them again, so that no plugin's tests see hooks
-of one that it does not need; further arguments go to pytest. tox runs both, in environments of their own. ``types``
-checks the types of each plugin's tests; further arguments go to mypy.
+``install`` leaves all of them installed, ``remove`` none. ``test`` installs one at a time with the plugins of this
+repository that it depends on, runs its own tests against the installed wheel, and removes them again, so that no
+plugin's tests see hooks of one that it does not need; further arguments go to pytest. ``types`` checks the types of
+each plugin's tests; further arguments go to mypy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ def pip(*args: str) -> None:
 def build(plugin: Path, into: Path) -> str:
     """Build the wheel of the plugin in the folder ``plugin`` and return its path."""
     target = into / plugin.name
-    pip("wheel", "--no-deps", "--wheel-dir", str(target), str(plugin))
+    # The build backend is installed here: an environment for each build would take longer than the build.
+    pip("wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", str(target), str(plugin))
     (wheel,) = target.glob("*.whl")
     return str(wheel)
 
@@ -71,11 +72,14 @@ def has_right_types(plugin: Path, options: list[str]) -> bool:
 
 
 def main(action: str, *options: str) -> int:
-    """Do ``action``, ``install``, ``test`` or ``types``, for every plugin; return the exit code."""
+    """Do ``action``, ``install``, ``remove``, ``test`` or ``types``, for every plugin; return the exit code."""
     plugins = sorted(path.parent for path in PLUGINS.glob("*/pyproject.toml"))
     if not plugins:
         print(f"There is no plugin with a pyproject.toml in {PLUGINS}.")
         return 1
+    if action == "remove":
+        pip("uninstall", "--yes", *[plugin.name for plugin in plugins])
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         if action == "install":
             pip("install", *[build(plugin, Path(folder)) for plugin in plugins])

@@ -59,6 +59,8 @@ def main() -> None:
     rows = [
         row.measured(seconds, missing | not_recorded | not_installed | not_started | not_resident) for row in every_row
     ]
+    if options.quick:  # a few rounds decide nothing
+        rows = [row if row["ratio"] is None else {**row, "verdict": ""} for row in rows]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))

@@ -11,8 +11,6 @@ import yaml
 from commands import Command
 from projects import Project, denying, toml
 
-pytestmark = pytest.mark.once
-
 ROOT = Path(__file__).parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}

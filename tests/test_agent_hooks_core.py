@@ -20,6 +20,8 @@ from agent_hooks.wire import HOSTS
 from agent_hooks.wire.tables import is_stop
 from commands import Command
 
+pytestmark = pytest.mark.interpreter
+
 FOREIGN = "import sys\nprint('the foreign package ran')\nsys.exit(0)\n"
 WAYS = {
     "module": ["-m", "agent_hooks_core"],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.full
 
 RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
 
@@ -75,13 +75,13 @@ def test_every_budget_has_its_row(quick_run, what):
     assert row["budget"] == BUDGETS[what]
     assert row["against"] in line
     assert f"{BUDGETS[what]:g}x" in line
-    assert line.endswith(row["verdict"])
     if row["ratio"] is None:
+        assert line.endswith(row["verdict"])
         assert "is not there" in row["verdict"] or "is not installed" in row["verdict"], line
     else:
         assert f"{row['ratio']:.2f}x" in line
         assert row["ratio"] == row["ours"] / row["theirs"]
-        assert row["verdict"] == ("ok" if row["ratio"] <= row["budget"] else "over")
+        assert (row["verdict"], line.endswith(("ok", "over"))) == ("", False)  # a few rounds decide nothing
 
 
 def test_only_what_is_installed_apart_may_be_missing(quick_run):

@@ -18,8 +18,6 @@ from agent_hooks.handlers.payload import payload_of
 from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables, words_of_files
 
-pytestmark = pytest.mark.once
-
 NONE = ("*not yet*", "—")
 # What their settings files may say beside entries (code.claude.com/docs/en/settings), and what an answer may have
 # (code.claude.com/docs/en/hooks, the Agent SDK's types).

@@ -124,7 +124,6 @@ def test_ci_runs_the_readmes_test_command():
     assert TEST_COMMAND in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 
-@pytest.mark.once
 def test_the_index_leads_to_every_page():
     """The site has its navigation from there."""
     docs = ROOT / "docs"
@@ -132,7 +131,6 @@ def test_the_index_leads_to_every_page():
     assert {(docs / link).resolve() for link in links} >= {*EVERY_PAGE} - {docs / "index.md"}
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("module", ["agent_hooks", "agent_hooks.testing"])
 def test_the_api_reference_has_every_public_name(module):
     public = {name for name in import_module(module).__all__ if name != "__version__"}
@@ -233,7 +231,6 @@ def test_a_long_command_or_line_of_output_goes_on_below_it(tmp_path):
     assert run_text(tmp_path, page.format(" three"))[0] == 1
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_no_line_of_a_block_is_wider_than_a_page(page):
     blocks = read_blocks(page.name, page.read_text(encoding="utf-8"))

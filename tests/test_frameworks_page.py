@@ -13,8 +13,6 @@ from pages import DOCS
 if TYPE_CHECKING:
     from types import ModuleType
 
-pytestmark = pytest.mark.once
-
 
 def generator() -> ModuleType:
     spec = importlib.util.spec_from_file_location("framework_table", DOCS / "framework_table.py")

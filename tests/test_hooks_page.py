@@ -15,8 +15,6 @@ from agent_hooks.model.events import COMMON_CHANGES, HookEvent, find_event
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-pytestmark = pytest.mark.once
-
 PAGE = Path(__file__).parent.parent / "docs" / "hooks.md"
 SPECS: dict[str, Callable[..., object]] = {
     name: value for name, value in vars(hookspecs).items() if hasattr(value, "agent_hooks_spec")

@@ -14,8 +14,6 @@ from pages import DOCS, tables
 if TYPE_CHECKING:
     from types import ModuleType
 
-pytestmark = pytest.mark.once
-
 
 def generator() -> ModuleType:
     """The script that writes the tables, as a module."""

@@ -7,8 +7,6 @@ import pytest
 from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables
 
-pytestmark = pytest.mark.once
-
 TABLES = tables("coming-from-instructorphp.md")
 ROWS = [row for rows in TABLES.values() for row in rows]
 NONE = ("*not yet*", "—")

@@ -16,8 +16,6 @@ from agent_hooks import AgentBuilder, HookEvent, HookOutcome, HookTriggers, Scri
 if TYPE_CHECKING:
     from types import ModuleType
 
-pytestmark = pytest.mark.once
-
 DOCS = Path(__file__).parent.parent / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.once
-
 SCRIPT = Path(__file__).parent.parent / ".ci" / "mutants.py"
 MUTANTS = runpy.run_path(str(SCRIPT))
 MODULE = '''\

@@ -633,7 +633,6 @@ except ImportError as error: print(error)
 REMEDY = "Telemetry needs OpenTelemetry: pip install 'agent-hooks-core[otel]'."
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("program", "expected"), [(OFF, "set()"), (MISSING, REMEDY)], ids=["off", "missing"])
 def test_nothing_is_imported_before_it_is_asked_for(program, expected):
     done = subprocess.run([sys.executable, "-c", f"import sys\n{program}"], capture_output=True, text=True, check=True)

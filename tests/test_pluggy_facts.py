@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+pytestmark = pytest.mark.interpreter
+
 plain_impl = pluggy.HookimplMarker(PROJECT)
 plain_spec = pluggy.HookspecMarker(PROJECT)
 

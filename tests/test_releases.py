@@ -15,8 +15,6 @@ import pytest
 
 import agent_hooks
 
-pytestmark = pytest.mark.once
-
 ROOT = Path(__file__).parent.parent
 
 
@@ -76,10 +74,10 @@ def archives(tmp_path_factory):
     return found
 
 
-def test_the_source_archive_of_the_core_holds_only_its_own(archives):
+def test_the_source_archive_of_the_core_holds_only_what_is_built_from_it(archives):
     with tarfile.open(archives[ROOT]) as opened:
         names = {Path(*Path(name).parts[1:]).parts[0] for name in opened.getnames()}
-    assert names == {"src", "tests", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "PKG-INFO", ".gitignore"}
+    assert names == {"src", "pyproject.toml", "README.md", "CHANGELOG.md", "LICENSE", "PKG-INFO", ".gitignore"}
 
 
 @pytest.mark.parametrize("folder", PROJECTS, ids=lambda folder: folder.name)

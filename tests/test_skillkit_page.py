@@ -12,8 +12,6 @@ from agent_hooks.handlers.payload import payload_of
 from agent_hooks.model.events import find_event
 from pages import named, our_names, resolve, tables, words_of_files
 
-pytestmark = pytest.mark.once
-
 NONE = "—"
 
 # What SkillKit's manual of hooks has, chapter by chapter.

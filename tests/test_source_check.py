@@ -6,8 +6,6 @@ import pytest
 
 from agent_hooks.testing.source_check import check_source
 
-pytestmark = pytest.mark.once
-
 TOP = "from agent_hooks import HookOutcome, hookimpl\n"
 
 

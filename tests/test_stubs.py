@@ -12,8 +12,6 @@ import agent_hooks
 from agent_hooks import hookimpl
 from agent_hooks.engine import hookspecs
 
-pytestmark = pytest.mark.once
-
 CI = runpy.run_path(os.fspath(Path(__file__).parent.parent / ".ci" / "stubs.py"))
 INSTALLED = Path(agent_hooks.__file__).parent
 

@@ -23,8 +23,6 @@ from agent_hooks import (
 from agent_hooks.adapters import protect
 from agent_hooks.adapters.framework import RUN_EVENTS, AdapterWarning, Framework, FrameworkHooks
 
-pytestmark = pytest.mark.once
-
 
 class Tools(FrameworkHooks):
     """A framework that has nothing but tools, and a shell of its own."""

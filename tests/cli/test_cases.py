@@ -6,8 +6,6 @@ import pytest
 
 from projects import Project, denying, toml
 
-pytestmark = pytest.mark.once
-
 CASES = """\
 [[case]]
 event = "before_tool_use"

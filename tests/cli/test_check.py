@@ -16,8 +16,6 @@ from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
-pytestmark = pytest.mark.once
-
 RULES = """
     print("plugins may print")
 

@@ -16,8 +16,6 @@ from agent_hooks.cli.demo.play import recorded
 from agent_hooks.cli.demo.workspace import FILES, Workspace
 from agent_hooks.wire import get_host
 
-pytestmark = pytest.mark.once
-
 GUARDS = Path(__file__).parent.parent.parent / "plugins" / "agent-hooks-guards"
 KINDS = pytest.mark.parametrize("kind", [[], ["--recorded"]], ids=["agent", "recorded"])
 FIRST_FILES = "build/ greeting.py notes.md pyproject.toml tests.py"

@@ -11,8 +11,6 @@ from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
-pytestmark = pytest.mark.once
-
 MISPLACED = '{\n "PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]\n}'
 
 

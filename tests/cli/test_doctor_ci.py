@@ -8,8 +8,6 @@ import pytest
 
 from projects import HOOKCONF, denying, settings, toml
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture
 def doctor(command, project):

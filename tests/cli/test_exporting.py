@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.not_resident("it starts its own"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
 ]

@@ -53,7 +53,6 @@ def test_the_ends_of_a_run_of_cursor_are_several_events():
     assert shape_of(done, "stop") != shape_of(failed, "stop")
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("agent", ["copilot", "claude-code"])
 def test_copilot_is_answered_flat_also_where_it_runs_claudes_hooks(command, payload, agent):
     command.install(DENY)
@@ -64,7 +63,6 @@ def test_copilot_is_answered_flat_also_where_it_runs_claudes_hooks(command, payl
     assert (json.loads(refused.stdout)["decision"], refused.exit_code) == ("block", 0)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("option", [True, False])
 def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command, payload, option):
     def ask(file: str, event: str, **changed: object) -> tuple[str, str, int]:
@@ -80,7 +78,6 @@ def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command
     assert ask("stop", "Stop") == ('{"followup_message":"the tests are red"}', "", 0)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("agent", "file", "event", "expected"),
     [
@@ -96,7 +93,6 @@ def test_a_gate_is_answered_in_the_hosts_words(command, payload, agent, file, ev
     assert expected.items() <= json.loads(as_written(done.stdout)).items()
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("file", "goes_on"), [("stop", True), ("stop.error", False), ("stop.aborted", False)])
 def test_cursor_goes_on_after_a_finished_run_alone(command, payload, file, goes_on):
     command.install(STOPPED)
@@ -105,7 +101,6 @@ def test_cursor_goes_on_after_a_finished_run_alone(command, payload, file, goes_
     assert said == ({"followup_message": "the tests are red"} if goes_on else {})
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("agent", "file", "event"),
     [
@@ -133,7 +128,6 @@ MARKED = """
 """
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("agent", "stop", "prompt"), [("gemini", "AfterAgent", "BeforeAgent"), ("copilot", "Stop", "UserPromptSubmit")]
 )
@@ -166,7 +160,6 @@ REASONS = {
 }
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("agent", REASONS)
 def test_people_are_told_the_line_of_a_hook_that_failed_and_the_model_its_file(command, payload, agent):
     command.configure(FAILING)
@@ -182,7 +175,6 @@ def test_people_are_told_the_line_of_a_hook_that_failed_and_the_model_its_file(c
     assert not any(str(command.config) in text for text in read)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("agent", "event"), [("claude-code", "TaskCompleted"), ("qwen", "TodoCompleted")])
 def test_a_hook_that_fails_does_not_keep_a_task_open_and_one_that_denies_does(command, payload, agent, event):
     command.configure(FAILING)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no resident process")
+pytestmark = [
+    pytest.mark.interpreter,
+    pytest.mark.skipif(sys.platform == "win32", reason="there is no resident process"),
+]
 
 
 def replaced(path: Path) -> None:

@@ -7,8 +7,6 @@ import pytest
 from commands import Command
 from projects import Project
 
-pytestmark = pytest.mark.once
-
 
 @pytest.mark.parametrize("python", [False, True])
 @pytest.mark.parametrize("user", [False, True])

@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.interpreter
+
 DEADLY = {
     "exits": ("import os; os._exit(0)", "ended with exit code 0"),
     "crashes": ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", f"ended by signal {int(signal.SIGSEGV)}"),
@@ -87,7 +89,6 @@ def test_a_command_ends_with_the_signal_that_its_parent_gets(command):
     process.stderr.close()
 
 
-@pytest.mark.once
 def test_a_plugin_that_hangs_is_named_while_the_command_waits(command):
     command.install("import time; time.sleep(600)", "hanging")
     process = subprocess.Popen(

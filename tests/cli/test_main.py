@@ -11,6 +11,8 @@ import pytest
 import agent_hooks
 from commands import SCRIPT
 
+pytestmark = pytest.mark.interpreter
+
 WITHOUT = "import sys\nsys.modules[{name!r}] = None\n" + SCRIPT
 
 

@@ -16,8 +16,6 @@ from agent_hooks.testing import check_plugin
 from commands import Command
 from run_page import read_blocks
 
-pytestmark = pytest.mark.once
-
 PAGE = Path(__file__).parent.parent.parent / "docs" / "writing-a-plugin.md"
 VARIANTS = [*chain.from_iterable(combinations(PARTS, size) for size in range(len(PARTS) + 1))]
 

@@ -119,7 +119,6 @@ def answer(event, code=0, body=None, **specific):
 # -- with the real command ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.once
 def test_a_denied_tool_does_not_run_and_the_model_reads_why(real):
     opencode = real("""
         @hookimpl(match="shell")
@@ -133,7 +132,6 @@ def test_a_denied_tool_does_not_run_and_the_model_reads_why(real):
     assert "deny by" in opencode.calls("toast")[0]["body"]["message"]
 
 
-@pytest.mark.once
 def test_new_arguments_are_those_that_run(real):
     opencode = real("""
         @hookimpl(match="Bash")
@@ -152,7 +150,6 @@ def test_new_arguments_are_those_that_run(real):
     assert '{"command": "rm -i a"}' in not_allowed["error"]
 
 
-@pytest.mark.once
 def test_a_result_is_replaced_and_a_prompt_refused(real):
     opencode = real("""
         @hookimpl
@@ -173,7 +170,6 @@ def test_a_result_is_replaced_and_a_prompt_refused(real):
     assert added["id"] > "prt_1"
 
 
-@pytest.mark.once
 def test_an_agent_that_hooks_make_go_on_is_prompted_until_the_cap(real):
     opencode = real("""
         @hookimpl

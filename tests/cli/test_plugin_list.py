@@ -8,8 +8,6 @@ import pytest
 
 from projects import HOOKCONF, settings, toml
 
-pytestmark = pytest.mark.once
-
 GOOD = """
     print("plugins may print")
 

@@ -10,8 +10,6 @@ import pytest
 from commands import as_written
 from projects import HOOKCONF, Project, denying, settings, toml
 
-pytestmark = pytest.mark.once
-
 AGENTS = ["claude-code", "codex"]
 DENY = """
     @hookimpl

@@ -9,8 +9,6 @@ import pytest
 
 from projects import toml
 
-pytestmark = pytest.mark.once
-
 HANDLERS = """
     from pydantic import BaseModel
 

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 pytestmark = [
-    pytest.mark.once,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
 ]
 

@@ -75,7 +75,6 @@ def test_a_mistake_is_told_and_closes_the_gates_of_its_plugin_alone(command, ask
     assert not ask("ls").denies
 
 
-@pytest.mark.once
 def test_a_project_that_nobody_trusts_has_its_tables_checked_by_the_plugins_that_are_there(command, ask, project):
     project.write({"agent-hooks.toml": "[frozen]\nwords = ['make']\nword = 1\n\n[thawed]\na = 1\n"})
     done = command("doctor", "--ci", "--json", cwd=project.root)
@@ -87,7 +86,6 @@ def test_a_project_that_nobody_trusts_has_its_tables_checked_by_the_plugins_that
     }
 
 
-@pytest.mark.once
 def test_of_two_plugins_with_one_table_the_second_is_broken(command, ask):
     command.install("@hookimpl\ndef agent_hooks_settings():\n    return {'frozen': dict}\n", "second")
     (info,) = (each for each in command("plugins", "--json").json["plugins"] if each["status"] == "broken")
@@ -96,7 +94,6 @@ def test_of_two_plugins_with_one_table_the_second_is_broken(command, ask):
     assert ask("ls").denies
 
 
-@pytest.mark.once
 def test_each_value_is_listed_with_its_place(command, ask, project):
     command.configure("[frozen]\nwords = [\n  'make',\n]\n")
     project.write({"agent-hooks.toml": "\n[frozen]\nwords = ['ninja']\n"})
@@ -117,7 +114,6 @@ def test_each_value_is_listed_with_its_place(command, ask, project):
     assert (told.exit_code, "Did you mean 'words'?" in told.stdout) == (1, True)
 
 
-@pytest.mark.once
 def test_the_schema_has_the_models(command, ask):
     check = jsonschema.Draft202012Validator(command("schema").json)
     assert check.is_valid({"frozen": {"words": ["x"]}, "of_nobody": {"x": 1}})

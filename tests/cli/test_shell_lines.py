@@ -6,8 +6,6 @@ import os
 
 import pytest
 
-pytestmark = pytest.mark.once
-
 RULES = """
     @hookimpl(match="shell")
     def before_tool_use(tool_call):

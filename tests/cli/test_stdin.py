@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from agent_hooks.cli.stdin import read_object
 from agent_hooks.errors import WireError
 
+pytestmark = pytest.mark.interpreter
+
 AGENTS = ["claude-code", "codex"]
 values: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

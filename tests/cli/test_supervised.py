@@ -15,6 +15,8 @@ import pytest
 from commands import SCRIPT
 from projects import toml
 
+pytestmark = pytest.mark.interpreter
+
 AGENTS = ["claude-code", "codex"]
 DENY = """
     @hookimpl
@@ -279,7 +281,6 @@ def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command
     assert (done.why, done.exit_code) == ("not here", 2)
 
 
-@pytest.mark.once
 def test_an_observer_does_not_keep_the_host_waiting_for_long(command, payload):
     """Without a time of its own the command waits 10 s of the host's 600."""
     command.install("""

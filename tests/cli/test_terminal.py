@@ -105,7 +105,6 @@ def listed(command, project):
     return run
 
 
-@pytest.mark.once
 def test_listings_break_no_word_in_a_terminal_and_no_record_in_a_pipe(listed, command, project):
     def words(text):
         short_of = {f"{command.site}/": "site-packages/", f"{project.root}/": "", f"{command.home}/": "~/", ":": ""}

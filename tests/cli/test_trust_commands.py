@@ -19,8 +19,6 @@ from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
 
-pytestmark = pytest.mark.once
-
 QUESTION = "May these files run on your machine, and decide what agents may do here? [y/N]: "
 # Without it Ctrl-C is a character like any other.
 IN_TERMINAL = """

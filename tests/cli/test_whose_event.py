@@ -31,7 +31,6 @@ WRONG = {
 }
 
 
-@pytest.mark.once
 def test_a_misspelt_command_closes_gates_and_lets_agents_stop(command, payload):
     for host, event in STOPS:
         done = command("rum", "--agent", host, stdin=json.dumps(payload(host, event)))
@@ -47,7 +46,6 @@ def test_a_name_of_an_event_that_is_no_text_is_refused_without_a_type_error(comm
     assert "TypeError" not in done.said
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("options", WRONG.values(), ids=WRONG)
 def test_misuse_closes_gates_and_lets_agents_stop(command, payload, options):
     for host, event in STOPS:
@@ -58,7 +56,6 @@ def test_misuse_closes_gates_and_lets_agents_stop(command, payload, options):
         assert command("run", *options, stdin=json.dumps(payload(host, event))).exit_code == 2, host
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(("host", "event"), STOPS)
 @pytest.mark.parametrize("agent", ["claude-code", "codex", "gemini", "qwen"])
 def test_another_hosts_stop_is_no_further_round(command, payload, agent, host, event):
@@ -66,7 +63,6 @@ def test_another_hosts_stop_is_no_further_round(command, payload, agent, host, e
     assert (done.exit_code, done.stdout) == (0, "")
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("agent", "host", "file", "expected"),
     [
@@ -93,7 +89,6 @@ def test_auto_answers_each_host_in_its_words(command, payload, host, event):
     assert (found.stdout, found.stderr, found.exit_code) == (named.stdout, named.stderr, 2)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("agent", ["gemini", "cursor"])
 def test_an_event_that_only_others_have_is_refused_and_not_taken_for_a_notice(command, payload, agent):
     sent = {**payload("claude-code", "PreToolUse"), "transcript_path": "/srv/moved/a.jsonl"}
@@ -103,7 +98,6 @@ def test_an_event_that_only_others_have_is_refused_and_not_taken_for_a_notice(co
     assert "Claude Code" in done.stderr
 
 
-@pytest.mark.once
 def test_copilots_permission_request_is_asked_about_under_either_of_its_names(command, payload):
     command.install("""
         @hookimpl
@@ -115,7 +109,6 @@ def test_copilots_permission_request_is_asked_about_under_either_of_its_names(co
     assert (done.json["behavior"], as_written(done.json["message"])) == ("deny", "not here")
 
 
-@pytest.mark.once
 def test_a_folder_called_like_a_stop_opens_no_gate(command, payload, tmp_path):
     folder = tmp_path / "nonstop"
     sent = json.dumps(payload("claude-code", "PreToolUse"))

@@ -137,7 +137,6 @@ def recorded(payload, agent, event):
         return payload(agent, f"{event}.default")
 
 
-@pytest.mark.once
 @each_entry
 def test_a_documented_line_does_what_its_event_can(command, payload, agent, event, entry):
     command.install(HOOKS)
@@ -159,7 +158,6 @@ def test_a_documented_line_does_what_its_event_can(command, payload, agent, even
         assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.once
 @each_entry
 def test_a_documented_line_without_its_program_refuses_gates_alone(command, payload, agent, event, entry):
     done = run_line(command, entry, recorded(payload, agent, event), str(command.folder / "gone"))

@@ -13,6 +13,8 @@ from agent_hooks.engine.calling import InTurns
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+pytestmark = pytest.mark.interpreter
+
 TURNS = 5
 CTX = HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": "ls"}))
 

@@ -28,6 +28,8 @@ from agent_hooks.engine import portal
 from agent_hooks.engine.calling import drive
 from agent_hooks.engine.guarded_run import MAX_DEPTH, GuardedRun, current_run
 
+pytestmark = pytest.mark.interpreter
+
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
 REQUEST = ModelRequest(model="m", messages=(Message(role="user", content="hello"),))
 

@@ -12,6 +12,8 @@ from agent_hooks.engine import hookspecs
 from agent_hooks.engine.checks import OWN_HOOKS
 from engine import Plugin
 
+pytestmark = pytest.mark.interpreter
+
 SPECS = {name: value for name, value in vars(hookspecs).items() if hasattr(value, "agent_hooks_spec")}
 OF_EVENTS = [name for name in SPECS if name not in OWN_HOOKS]
 

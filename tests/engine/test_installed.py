@@ -22,6 +22,8 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
 from engine import shell
 
+pytestmark = pytest.mark.interpreter
+
 GUARD = """
     from agent_hooks import HookOutcome, hookimpl
 

@@ -11,6 +11,8 @@ import pytest
 from agent_hooks import HookManager, HookOutcome, RegistrationError, define_event, hookimpl, hookspec
 from engine import Plugin, shell
 
+pytestmark = pytest.mark.interpreter
+
 
 def test_a_bare_decorator_gives_the_defaults():
     @hookimpl

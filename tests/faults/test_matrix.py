@@ -10,8 +10,6 @@ from faults.matrix import CONSENTS, FAULTS, GOES_ON, Fault, run_matrix, table
 
 PAGE = Path(__file__).parents[2] / "docs" / "failures.md"
 
-pytestmark = pytest.mark.once
-
 
 def test_there_are_kinds_enough_and_each_once():
     names = [fault.name for fault in FAULTS if fault.expected is not CONSENTS]

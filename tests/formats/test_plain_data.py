@@ -11,6 +11,8 @@ import pytest
 from agent_hooks.formats.plain_data import decode, encode
 from agent_hooks.model.values import freeze
 
+pytestmark = pytest.mark.interpreter
+
 _DOCUMENT = """
 text = "a\\u00e9\\u0000b"
 numbers = [1, -2.5, inf, 1_000_000_000_000_000_000_000]

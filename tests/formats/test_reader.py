@@ -8,6 +8,8 @@ import pytest
 
 from agent_hooks.formats.reader import kind_of, letters
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.mark.parametrize(
     ("value", "kind"),

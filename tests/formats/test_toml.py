@@ -16,6 +16,8 @@ from agent_hooks.formats.toml import read_toml
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 
+pytestmark = pytest.mark.interpreter
+
 CHECK = """
 [[hooks.before_tool_use]]
 matcher = "shell"

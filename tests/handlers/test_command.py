@@ -24,6 +24,8 @@ from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict
 from agent_hooks.trust.scripts import HookCommand
 
+pytestmark = pytest.mark.interpreter
+
 # Prints what it was given, as a context for the model.
 TELL = "import json, os, sys; print(json.dumps({'context': json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)])}))"
 

@@ -13,7 +13,7 @@ import pytest
 from agent_hooks.errors import HandlerError
 from handlers.servers import DENY, Server, answering, awaited, hook_of, over_tls, sending, to, tool_call
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = [pytest.mark.interpreter, pytest.mark.usefixtures("nothing_left")]
 
 
 def test_each_request_has_a_connection_that_ends_with_it(serve, ask):

@@ -27,7 +27,7 @@ from handlers.servers import DENY, answering, entry_of, hook_of, over_tls, sendi
 
 SECRET = "s3cr3t-t0k3n"
 
-pytestmark = pytest.mark.usefixtures("nothing_left")
+pytestmark = [pytest.mark.interpreter, pytest.mark.usefixtures("nothing_left")]
 
 
 # -- the request -------------------------------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from hypothesis import given, strategies
 from agent_hooks.errors import HandlerError
 from agent_hooks.handlers.interpreters import plain_words, with_script_bytes
 
+pytestmark = pytest.mark.interpreter
+
 PYTHON = sys.executable
 # What a script can know of itself, and of what is around it.
 PYTHON_SCRIPT = """\

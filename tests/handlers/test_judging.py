@@ -60,14 +60,12 @@ def without_event(text: str, nonce: str = NONCE) -> str:
 # -- the question ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.once
 @given(payload=st.dictionaries(st.text() | HOSTILE, JSON | HOSTILE))
 def test_whatever_the_event_says_the_text_outside_of_its_marks_stays_the_same(payload):
     rule = "Is $ARGUMENTS by {tool_name} harmless?"
     assert without_event(question(rule, payload, NONCE)) == without_event(question(rule, {}, NONCE))
 
 
-@pytest.mark.once
 @given(payload=st.dictionaries(st.text() | HOSTILE, JSON | HOSTILE))
 def test_between_the_marks_is_the_whole_event_on_one_line_with_nothing_invisible_in_it(payload):
     text = delimited(payload, NONCE)

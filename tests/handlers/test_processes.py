@@ -21,6 +21,8 @@ from agent_hooks.handlers import processes
 from agent_hooks.handlers.escaped import RUN, end_all
 from agent_hooks.handlers.processes import MAX_STDOUT, Finished, in_thread_cancellable, run_process
 
+pytestmark = pytest.mark.interpreter
+
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 

@@ -16,6 +16,8 @@ from agent_hooks.model.snapshot import Snapshot, read_only
 from agent_hooks.model.tool_call import ToolCall, ToolExecution
 from agent_hooks.model.values import FrozenDict, FrozenList, freeze
 
+pytestmark = pytest.mark.interpreter
+
 
 def rows(first: Any = 0) -> list[Any]:
     return [{"id": number, "value": first} for number in range(10_000)]

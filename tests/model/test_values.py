@@ -34,6 +34,9 @@ from agent_hooks.model.outcome import _OWN_NAMES, SUBJECTS
 from agent_hooks.model.tools import KINDS, FileOperation
 from agent_hooks.model.values import FrozenDict, FrozenList, Value, freeze, plain, thaw
 
+pytestmark = pytest.mark.interpreter
+
+
 # -- every value round trips through JSON ------------------------------------------------------------------------------
 
 texts = st.text(max_size=8)
@@ -133,7 +136,6 @@ EVERY_VALUE = {
 }  # fmt: skip
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("kind", EVERY_VALUE)
 @given(data=st.data())
 def test_every_value_round_trips_through_json(kind, data):

@@ -21,6 +21,8 @@ from runtime.test_session import WAITS, builder, names, turns
 if TYPE_CHECKING:
     from agent_hooks import AgentState
 
+pytestmark = pytest.mark.interpreter
+
 # Events outside of runs on which hooks may decide, each with an operation that fires it.
 BOUNDARIES = (
     "before_agent before_conversation_load before_conversation_save before_skill_activation before_compact "

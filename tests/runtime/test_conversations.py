@@ -281,7 +281,6 @@ def killed_after(folder: Path, acknowledged: int, delay: float) -> tuple[int, in
     return found, int(last[-1].split()[1]) if last else found + acknowledged
 
 
-@pytest.mark.once
 def test_a_process_that_is_killed_loses_nothing_that_it_has_acknowledged(tmp_path: Path):
     acknowledged = 0
     for round_ in range(24):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from agent_hooks import AgentRuntime
 
+pytestmark = pytest.mark.interpreter
+
 
 class Team:
     """Agents that note what they do, and a parent whose tool starts them as ``starts`` says."""

@@ -1,6 +1,6 @@
 """Random lives of an agent against the plain model of them (`lifecycle_model.py`).
 
-`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a fortieth of it; 20,000 if it
+`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a fortieth of it; 1,000 if it
 is not set.
 """
 
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from agent_hooks.model.context import HookContext
 
-EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "20000"))
+EXAMPLES = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "1000"))
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -335,6 +335,5 @@ def test_lives_of_agents_are_what_the_model_says():
     run_state_machine_as_test(Lives, settings=lives(50))
 
 
-@pytest.mark.once
 def test_many_lives_of_agents_are_what_the_model_says():
     run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 40)))

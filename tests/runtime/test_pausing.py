@@ -1047,7 +1047,6 @@ def process(request, tmp_path, monkeypatch):
     return made
 
 
-@pytest.mark.once
 def test_an_approval_still_holds_for_a_run_that_was_killed_before_its_call_started(process):
     assert process("before the tool") == ""
     assert process.ran == []
@@ -1055,7 +1054,6 @@ def test_an_approval_still_holds_for_a_run_that_was_killed_before_its_call_start
     assert process.ran == ["ls"]
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("where", ["in the tool", "after the tool"])
 @pytest.mark.parametrize("decision", ["allow", "deny"])
 def test_a_call_that_was_started_by_a_killed_run_is_asked_about_again(process, where, decision):

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     # exists nowhere: annotations may use names that are missing at run time
     from somewhere import Unknowable  # type: ignore[import-not-found]
 
+pytestmark = pytest.mark.interpreter
+
 
 def run(one: Tool, **args):
     return asyncio.run(one.call(args))

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from agent_hooks import AgentState
     from agent_hooks.runtime.builder import AgentBuilder as Builder
 
+pytestmark = pytest.mark.interpreter
+
 TURN = (
     "user_input before_turn before_execution should_continue before_step before_inference after_inference after_step "
     "should_continue on_stop before_output after_execution after_turn notification"

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +16,7 @@ from agent_hooks.wire import get_host
 from commands import SCRIPT, Command, Done
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.outcome import HookOutcome
 
@@ -168,11 +167,3 @@ def victim(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Victim:
     for variable in ("CLAUDE_CONFIG_DIR", "AGENT_HOOKS_DISABLE", "AGENT_HOOKS_DEPTH", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(variable, raising=False)
     return made
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Attacks do not depend on the Python: `tox -e once` runs them."""
-    here = str(Path(__file__).parent) + os.sep  # text: comparing 18,000 paths takes seconds
-    for item in items:
-        if str(item.path).startswith(here):
-            item.add_marker("once")

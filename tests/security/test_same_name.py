@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.full
 
 ROOT = Path(__file__).parent.parent.parent
 FOREIGN = {"agent-hooks": "0.2.0", "agent-hooks-sdk": "0.1.0b3"}

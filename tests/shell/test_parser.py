@@ -183,7 +183,6 @@ def is_grammatical(script: str) -> bool:
     return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
 
-@pytest.mark.once
 def test_broken_scripts_are_refused_as_bash_refuses_them():
     scripts = [broken(Scripts(seed).script(), seed) for seed in range(200)]
     differ = [each for each in scripts if is_grammatical(each) is ("Unreadable" in repr(parse(each)))]

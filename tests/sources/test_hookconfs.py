@@ -20,6 +20,8 @@ from agent_hooks.sources.hookconfs import load_hookconf, register_confs
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.manifest import ConfFile
 
+pytestmark = pytest.mark.interpreter
+
 SOURCE = str(Path(agent_hooks.__file__).parent.parent)
 DENY = """
 from agent_hooks import HookOutcome, hookimpl

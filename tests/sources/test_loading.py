@@ -13,6 +13,8 @@ from agent_hooks.errors import RegistrationError, TrustError
 from commands import SCRIPT, Command
 from projects import HOOKCONF, Project, denying, own_folders, toml
 
+pytestmark = pytest.mark.interpreter
+
 TRUST = ToolCall("Bash", {"command": "agent-hooks trust"}, kind="shell")
 
 
@@ -171,7 +173,6 @@ print(json.dumps([facts(load(sys.argv[1])), facts(builder.build().interceptor.ma
 """
 
 
-@pytest.mark.once
 def test_the_same_hooks_answer_in_the_same_order_through_every_entry_point(tmp_path):
     command, project, untrusted = Command(tmp_path), Project(tmp_path), Project(tmp_path, "repo/inner")
     command.install(PLUGIN)

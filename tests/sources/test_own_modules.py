@@ -12,7 +12,7 @@ from agent_hooks.errors import RegistrationError
 from commands import Command
 from projects import Project, own_folders
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.interpreter
 
 RULES = """
 from agent_hooks import HookOutcome, hookimpl

@@ -20,7 +20,7 @@ from projects import Project, toml
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = [pytest.mark.once, pytest.mark.skipif(sys.platform != "linux", reason="fake hosts need a copied Python")]
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="fake hosts need a copied Python")
 
 # A host: it asks the hooks by a shell, and then runs each program, below a process of its own in the last case.
 HOST = """

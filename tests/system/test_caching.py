@@ -6,6 +6,8 @@ import pytest
 
 from agent_hooks.system import caching
 
+pytestmark = pytest.mark.interpreter
+
 
 class Counting:
     """Counts how often it is called."""

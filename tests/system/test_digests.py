@@ -10,6 +10,8 @@ import pytest
 
 from agent_hooks.system.digests import sha256_hex
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.mark.parametrize("data", [b"", b"abc", b"x" * 524_288, b"x" * 524_289])
 def test_a_digest_is_that_of_hashlib(data):

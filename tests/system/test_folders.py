@@ -18,6 +18,8 @@ from agent_hooks.errors import SettingsError
 from agent_hooks.system.folders import config_dir, managed_dir, state_dir, write_whole
 from agent_hooks.system.store import Store
 
+pytestmark = pytest.mark.interpreter
+
 FOLDERS = [(state_dir, "AGENT_HOOKS_STATE_DIR"), (config_dir, "AGENT_HOOKS_CONFIG_DIR")]
 
 

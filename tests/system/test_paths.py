@@ -13,6 +13,8 @@ from agent_hooks.engine.matchers import DirectoryMatcher
 from agent_hooks.model.touched_paths import touched_paths
 from agent_hooks.system.paths import expanded, real_path
 
+pytestmark = pytest.mark.interpreter
+
 HALF = "\ud800"
 NO_NAMES = [HALF, "\0", f"~{HALF}", "~\0", f"a/{HALF}/../b", f"~/{HALF}"]
 

@@ -13,6 +13,8 @@ import pytest
 
 from agent_hooks.system import quick_import, stamps
 
+pytestmark = pytest.mark.interpreter
+
 INSTALL = "import sys; sys.path.insert(0, sys.argv[1]); import pkg\n"
 FIND = "from agent_hooks.system.quick_import import install; install('pkg')\n"
 SAY = "import pkg.mod as mod; print(mod.VALUE, mod.__file__, mod.__cached__, mod.__package__, [*mod.__spec__.parent])"

@@ -10,6 +10,8 @@ import pytest
 
 from agent_hooks.system.quick_json import dumps, loads
 
+pytestmark = pytest.mark.interpreter
+
 TEXTS = [
     "{}",
     ' \t\r\n{"a": [1, -2.5e3, true, false, null, "\\u00e9\\ud83d\\ude00"]}\n ',

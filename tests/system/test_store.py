@@ -19,6 +19,8 @@ from hypothesis import strategies as st
 from agent_hooks.errors import SettingsError, StoreError
 from agent_hooks.system.store import MemoryStore, Store
 
+pytestmark = pytest.mark.interpreter
+
 PROCESSES = 12
 
 

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from agent_hooks.errors import BadJSONError
 from agent_hooks.system.strict_json import read_json
 
+pytestmark = pytest.mark.interpreter
+
 VALUES: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),

@@ -6,6 +6,8 @@ import pytest
 
 from agent_hooks.system.versions import is_satisfied, unmet
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.mark.parametrize(
     ("version", "specifier", "expected"),

@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 import agent_hooks
 from agent_hooks.system.visible import logger_of, visible, without_controls
 
+pytestmark = pytest.mark.interpreter
+
 
 @given(st.text(alphabet=st.characters(codec=None, categories=None)))
 def test_no_character_that_steers_a_terminal_is_left(text):

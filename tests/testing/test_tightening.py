@@ -10,8 +10,6 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from agent_hooks.testing import assert_tightens
 
-pytestmark = pytest.mark.once
-
 ORDER = ("low", "high")
 
 

@@ -13,6 +13,8 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.values import FrozenDict
 from agent_hooks.trust.scripts import HookCommand, check_scripts, python_variables
 
+pytestmark = pytest.mark.interpreter
+
 
 def entry(**fields) -> HookEntry:
     return HookEntry(event=HookEvent.BEFORE_TOOL_USE, type="command", path="/p/agent-hooks.toml", line=3, **fields)
@@ -507,7 +509,6 @@ def test_doubts_are_about_what_runs_in_either_form(config, expected, project):
     assert doubts(config, project) == expected
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     "text",
     [

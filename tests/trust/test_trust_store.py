@@ -586,7 +586,6 @@ def test_a_writer_that_waits_does_not_bring_back_what_is_forgotten_meanwhile(roo
     assert store.known(root) == ("later",)
 
 
-@pytest.mark.once
 def test_writers_that_are_killed_leave_a_whole_record(root, store):
     project = discover(root)
     store.trust(project)

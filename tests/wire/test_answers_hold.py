@@ -22,8 +22,6 @@ from wire.clients import GOLDEN, Effect, codex_schema, leaks
 from wire.gemini_clients import gemini, qwen
 from wire.golden_files import payloads
 
-pytestmark = pytest.mark.once
-
 CLIENTS = {**clients.CLIENTS, "gemini": gemini, "qwen": qwen}
 # The host's name of the event before a tool, where it is not Claude Code's.
 BEFORE_TOOL = {"gemini": "BeforeTool"}

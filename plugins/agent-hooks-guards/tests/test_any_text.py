@@ -15,6 +15,8 @@ from terminal import PROGRAM, environment
 from agent_hooks import HookManager
 from agent_hooks.trust.gate import Protection
 
+pytestmark = pytest.mark.interpreter
+
 HALF = "\ud800"
 TEXTS = st.text(st.characters(), max_size=6) | st.sampled_from(
     [HALF, "\udc80", "\0", f"~{HALF}", "~\0", f"${{{HALF}}}", f"*{HALF}/*", ""]

@@ -14,6 +14,8 @@ from agent_hooks.handlers.registering import register_entries
 from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks_prompts.handler import PromptConfig, PromptHandler
 
+pytestmark = pytest.mark.interpreter
+
 RULE = {"prompt": "Is this harmless?"}
 
 

@@ -141,7 +141,6 @@ def project(folder):
     return folder
 
 
-@pytest.mark.once
 def test_toml(project, provider):
     reads_and_refuses(provider)
     (project / "agent-hooks.toml").write_text(entry("subagent", f'model = "{MODEL}"'))
@@ -151,7 +150,6 @@ def test_toml(project, provider):
     was_asked(provider)
 
 
-@pytest.mark.once
 def test_claude_codes_settings_and_the_users_own_model(project, provider, tmp_path):
     reads_and_refuses(provider)
     (tmp_path / "config").mkdir()
@@ -165,7 +163,6 @@ def test_claude_codes_settings_and_the_users_own_model(project, provider, tmp_pa
     was_asked(provider)
 
 
-@pytest.mark.once
 def test_a_skill_in_a_run_of_our_own(project, provider):
     reads_and_refuses(provider)
     head = f"""
@@ -201,7 +198,6 @@ def bash(command: str) -> str:
 bash.__name__ = "Bash"
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("verdict", "on_failure", "decided"),
     [
@@ -248,7 +244,6 @@ def test_a_skill_says_what_a_judge_without_a_verdict_means(project, kind):
     assert in_a_skill(project, f"{{type: {kind}, prompt: Rule.}}") == ["ran sh run.sh"]
 
 
-@pytest.mark.once
 def test_a_yes_lets_it_through(project, provider):
     provider.replies = [answers(ok=True, reason="")]
     (project / "agent-hooks.toml").write_text(entry("agent", f'model = "{MODEL}"'))

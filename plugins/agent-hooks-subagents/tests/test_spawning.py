@@ -25,6 +25,8 @@ from agent_hooks import (
 )
 from agent_hooks_subagents import SubagentDefinition, UseSubagents
 
+pytestmark = pytest.mark.interpreter
+
 
 class Records:
     """An observer that notes who did what, and how deep."""

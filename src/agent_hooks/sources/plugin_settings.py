@@ -29,17 +29,27 @@ _of_projects: dict[str, list[tuple[PluginTable, DirectoryMatcher]]] = {}
 _files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
 # Seconds until a process looks again whether these files have changed.
 LOOK_AGAIN = 0.25
-# Where these files were looked for last, and when; their tables by name since then.
-_looked: tuple[object, float] = (None, 0.0)
+# Their tables by name, since they were looked for last.
 _own: dict[str, list[PluginTable]] = {}
-# The tables of these files that another process has exported, if ``restore_tables`` was called.
-_restored: list[FileTables] | None = None
-# The modules of a plan whose plugins have settings.
-_declaring: tuple[str, ...] = ()
 # By file and validator: a table, and its validated settings.
 _validated: dict[tuple[str, ...], tuple[PluginTable, Any]] = {}
-# Whether a result was added since the tables were restored.
-_is_new = False
+
+
+class _Process:
+    """What this process knows about these files.
+
+    ``looked``: where it looked for them last, and when. ``restored``: their tables as another process has exported
+    them, if ``restore_tables`` was called. ``declaring``: the modules of a plan whose plugins have settings.
+    ``is_new``: a result was added since the tables were restored.
+    """
+
+    looked: tuple[object, float] = (None, 0.0)
+    restored: list[FileTables] | None = None
+    declaring: tuple[str, ...] = ()
+    is_new = False
+
+
+_process = _Process()
 
 
 class PluginTable(Value):
@@ -155,13 +165,12 @@ def own_files() -> Iterator[ReadFile]:
 
 def own_tables(name: str) -> list[PluginTable]:
     """Return the tables of this name; files are not looked at again for ``LOOK_AGAIN`` seconds."""
-    global _looked  # noqa: PLW0603 - of the process, like the files
-    if _restored is None:
+    if _process.restored is None:
         place, now = config_place(), monotonic()
-        if _looked[0] != place or now - _looked[1] >= LOOK_AGAIN:
+        if _process.looked[0] != place or now - _process.looked[1] >= LOOK_AGAIN:
             _own.clear()
         if not _own:
-            _looked = (place, now)
+            _process.looked = (place, now)
     found = _own.get(name)
     if found is None:
         found = _own[name] = [*_named(name, _own_file_tables())]
@@ -172,8 +181,7 @@ def look_again(projects: Mapping[str, Any], files: list[FileTables] | None = Non
     """Hold the tables of ``projects`` and no others, and look at the other files again at once, unless ``files`` are
     given, of which the caller knows that they are as they were. Both come from ``held_tables``.
     """
-    global _restored  # noqa: PLW0603 - of the process, like the files
-    _restored = files
+    _process.restored = files
     _own.clear()
     _of_projects.clear()
     _of_projects.update(projects)
@@ -186,8 +194,8 @@ def held_tables() -> tuple[dict[str, Any], list[FileTables]]:
 
 def _own_file_tables() -> list[FileTables]:
     """Return the tables of the user's and the machine's files."""
-    if _restored is not None:
-        return _restored
+    if _process.restored is not None:
+        return _process.restored
     return [
         FileTables(
             path=file.path,
@@ -235,13 +243,12 @@ def validated(table: PluginTable, validate: Callable[[PluginTable], Any]) -> Any
     installed code alone, and not be changed by callers. ``validate`` must be a function of a module. Errors are not
     remembered. Raises ``ValueError`` for a result that is not plain.
     """
-    global _is_new  # noqa: PLW0603 - of the process, like the results
     key = (*_identity(table), f"{validate.__module__}.{validate.__qualname__}")
     known = _validated.get(key)
     if known is None or not is_same_table(known[0], table):
         from marshal import dumps
 
-        _is_new = True
+        _process.is_new = True
         data = validate(table)
         dumps(data)  # raises ValueError
         known = _validated[key] = (table, data)
@@ -280,12 +287,12 @@ def export_tables() -> dict[str, Any]:
 
 def has_new_results() -> bool:
     """Whether ``validated`` has results that were not restored."""
-    return _is_new
+    return _process.is_new
 
 
 def declaring_modules() -> tuple[str, ...]:
     """Return the modules with the hook ``agent_hooks_settings`` that a plan has named."""
-    return _declaring
+    return _process.declaring
 
 
 def restore_tables(data: Mapping[str, Any] | None) -> None:
@@ -294,12 +301,11 @@ def restore_tables(data: Mapping[str, Any] | None) -> None:
 
     The caller must know that the files are as they were.
     """
-    global _restored, _is_new, _declaring  # noqa: PLW0603 - of the process, like the files
-    _is_new = False
-    _declaring = () if data is None else data.get("declaring", ())
+    _process.is_new = False
+    _process.declaring = () if data is None else data.get("declaring", ())
     for known in (_own, _of_projects, _validated):
         known.clear()
-    _restored = None
+    _process.restored = None
     if data is None:
         return
     made: dict[tuple[str, ...], PluginTable] = {}
@@ -309,7 +315,7 @@ def restore_tables(data: Mapping[str, Any] | None) -> None:
         made.update((_identity(table), table) for table in found)
         return found
 
-    _restored = [
+    _process.restored = [
         FileTables(path=path, source=source, form=form, problem=problem, tables=tuple(decoded(tables)))
         for path, source, form, problem, tables in data["files"]
     ]

@@ -12,8 +12,6 @@ from agent_hooks.cli.wiring.host_reports import print_reports
 from agent_hooks.wire import HOSTS
 from cli.wiring.test_examination import examined
 
-pytestmark = pytest.mark.once
-
 # As in the program of Claude Code 2.1.332, with the two that are no events.
 CLAUDE = """
 PreToolUse PostToolUse PostToolUseFailure PostToolBatch Notification UserPromptSubmit UserPromptExpansion SessionStart

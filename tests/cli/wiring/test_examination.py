@@ -12,8 +12,6 @@ from agent_hooks.cli.wiring.host_reports import reports
 from agent_hooks.cli.wiring.records import Records
 from agent_hooks.cli.wiring.report import statuses
 
-pytestmark = pytest.mark.once
-
 
 def examined(home, host, *, project=False):
     """The facts of a file of the host, as they can be read."""

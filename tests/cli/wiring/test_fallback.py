@@ -16,9 +16,6 @@ from agent_hooks.formats.claude.fields import is_ours
 
 from .conftest import KNOWN
 
-pytestmark = pytest.mark.once
-
-
 SHELLS = [each for each in ("sh", "bash", "dash", "zsh", "fish", "busybox") if which(each)]
 GEMINIS = {
     "BeforeTool": "PreToolUse",

@@ -12,8 +12,6 @@ from agent_hooks.cli.wiring.firing import FAULTS, HANG, MISSING, Gate
 from agent_hooks.wire import get_host
 from commands import Command, as_written
 
-pytestmark = pytest.mark.once
-
 PAGE = (Path(__file__).parents[3] / "docs" / "coding-agents.md").read_text(encoding="utf-8")
 HOSTS = {"claude-code": ".claude/settings.json", "codex": ".codex/hooks.json"}
 

@@ -9,8 +9,6 @@ import pytest
 
 from environments import Gated
 
-pytestmark = pytest.mark.once
-
 EVENT = {"session_id": "s", "transcript_path": "", "permission_mode": "default", "tool_use_id": "1"}
 ATTACKS = ("agent-hooks uninstall --all", "rm -f FILE", "rm -rf ENV", "ln -sf /bin/true ENV/bin/python")
 

@@ -13,6 +13,8 @@ from agent_hooks.errors import HandlerError
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, messages_of, result, rewrite, shell
 
+pytestmark = pytest.mark.interpreter
+
 FAILURES = {
     "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
     "timeout": (None, "HookTimeoutError: no answer after 0.01 s"),

@@ -15,6 +15,8 @@ from agent_hooks.model.policy import HookPolicy
 from agent_hooks.testing import make_context
 from engine import Engine, shell
 
+pytestmark = pytest.mark.interpreter
+
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
 
 

@@ -11,6 +11,8 @@ from agent_hooks import HookManager, HookOutcome, RegistrationError, StopReason,
 from agent_hooks.testing import make_context
 from engine import Engine, messages_of, rewrite, shell
 
+pytestmark = pytest.mark.interpreter
+
 PROCEED, DENY, STOP = HookOutcome(), HookOutcome.deny("hook"), HookOutcome.stop("hook")
 ASK, SUSPEND, ALLOW = HookOutcome.ask("hook"), HookOutcome.suspend("hook"), HookOutcome.allow()
 NOTHING = object()

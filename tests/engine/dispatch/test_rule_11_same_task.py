@@ -11,6 +11,8 @@ import pytest
 from agent_hooks import HookOutcome
 from engine import Engine, shell
 
+pytestmark = pytest.mark.interpreter
+
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("VARIABLE", default="unset")
 
 

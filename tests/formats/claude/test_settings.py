@@ -293,7 +293,6 @@ def test_what_is_broken_in_a_gate_blocks_at_its_event(event, group):
     assert finding.remedy
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("group", BROKEN.values(), ids=BROKEN)
 @pytest.mark.parametrize("event", OTHERS)
 def test_what_is_broken_elsewhere_is_only_said(event, group):

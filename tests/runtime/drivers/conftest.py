@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,11 +27,3 @@ def server() -> Iterator[ChatServer]:
     """The server, the only one that may be asked."""
     with override_allow_model_requests(allow_model_requests=True), ChatServer() as made:
         yield made
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What they show does not depend on the Python: `tox -e once` runs them."""
-    here = str(Path(__file__).parent) + os.sep  # text: comparing 18,000 paths takes seconds
-    for item in items:
-        if str(item.path).startswith(here):
-            item.add_marker("once")

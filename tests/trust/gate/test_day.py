@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from environments import Gated
 
-pytestmark = pytest.mark.once
-
 # ENV stands for the environment that the gate runs from, SITE for its packages.
 SWITCHING_OFF = r"""
 : > ENV/bin/agent-hooks-core

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from environments import Gated
 
-pytestmark = pytest.mark.once
-
 # ENV stands for the gate's environment, SITE for its packages.
 LISTED = r"""
 ln -sf /bin/true ENV/bin/agent-hooks

@@ -422,7 +422,6 @@ def test_no_path_breaks_the_gate(path, tool):
     assert outcome is None or outcome.decision is Decision.DENY
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     "command",
     [

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from environments import Gated
 
-pytestmark = pytest.mark.once
-
 LISTED = (
     """claude --settings '{"disableAllHooks": true}' -p 'rm -rf build'""",
     "codex exec -c features.hooks=false 'do it'",

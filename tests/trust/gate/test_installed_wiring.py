@@ -11,8 +11,6 @@ from agent_hooks.cli.wiring.hosts import WIRINGS
 if TYPE_CHECKING:
     from environments import Gated
 
-pytestmark = pytest.mark.once
-
 INSTALLING = r"""
 agent-hooks uninstall claude-code
 agent-hooks uninstall --all

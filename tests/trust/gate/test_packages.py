@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from environments import Gated
 
-pytestmark = pytest.mark.once
-
 # ENV stands for the gate's environment, SITE for its packages.
 REMOVING = r"""
 pip uninstall -y pluggy

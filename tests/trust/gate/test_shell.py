@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.once
-
 TRUSTING = r"""
 agent-hooks trust
 agent-hooks trust .

@@ -14,6 +14,8 @@ from agent_hooks_guards.code import FILE, STDIN, Found, python, scan
 from agent_hooks_guards.code.python_calls import KINDS, SIMPLE, TAILS, Call
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
 
+pytestmark = pytest.mark.interpreter
+
 _ANY = UNKNOWN
 _NETWORK = frozenset((NETWORK,))
 

@@ -9,6 +9,8 @@ import pytest
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.places.paths import Place
 
+pytestmark = pytest.mark.interpreter
+
 _PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 _GUARD = ShellGuard()
 

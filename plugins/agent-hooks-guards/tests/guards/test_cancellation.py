@@ -20,6 +20,8 @@ from agent_hooks import (
 )
 from agent_hooks_guards import Cancellation, StepsLimit
 
+pytestmark = pytest.mark.interpreter
+
 EVENTS = ("before_execution", "before_step")
 
 

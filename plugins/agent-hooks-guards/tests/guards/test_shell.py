@@ -324,7 +324,6 @@ def test_many_addresses_and_links_are_looked_at_once(command):
     assert process_time() - started < 10
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("line", ["git push --force; cat .env", "git branch -D topic", "git status"])
 def test_a_line_of_shell_in_a_skill_is_judged_as_the_shell_call(line, tmp_path, monkeypatch):
     """Where a skill is called, written or typed, and where Claude Code asks about the line itself."""

@@ -23,6 +23,8 @@ from agent_hooks import (
 from agent_hooks_guards import TimeLimit
 from agent_hooks_guards.guards import limits
 
+pytestmark = pytest.mark.interpreter
+
 ALL = ("before_execution", "before_step", "after_execution")
 
 

@@ -15,8 +15,6 @@ from agent_hooks.system.by_hand import AGENTS
 from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.settings.rule_rows import guard_rows
 
-pytestmark = pytest.mark.once
-
 ALLOW = ("allow", "git-push-force", "--branch", "feature/*")
 OWN_RULE = """
 [[tool.agent_hooks.guards.rules]]

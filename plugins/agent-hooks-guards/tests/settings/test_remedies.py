@@ -11,8 +11,6 @@ import sys
 import pytest
 from terminal import PROGRAM, environment, typed
 
-pytestmark = pytest.mark.once
-
 
 @pytest.fixture
 def ask(tmp_path):
