@@ -17,6 +17,7 @@ from commands import SCRIPT, Command, Done
 
 if TYPE_CHECKING:
     from pathlib import Path
+
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.model.outcome import HookOutcome
 
