@@ -201,8 +201,10 @@ _CALLED = {
     "deny": {"block", "blocklist", "forbid", "reject"},
     "instead": {"alternative", "hint", "suggestion"},
     "operand": {"arg", "args", "argument"},
-    "program": {"binary", "executable", "tool"},
+    "options": {"flag", "flags", "switch"},
+    "program": {"binary", "cmd", "executable", "tool"},
     "reason": {"description", "message", "why"},
+    "severity": {"decision", "level", "verdict"},
     "timeout": {"limit", "seconds"},
     "without": {"except", "unless"},
 }

@@ -209,6 +209,7 @@ def test_an_outcome_is_neither_true_nor_false(outcome):
         (HookOutcome.signal, ("no",), "HookOutcome.signal must be of the type StopSignal, not str"),
         (HookOutcome.with_state, ("no",), "HookOutcome.state must be of the type AgentState, not str"),
         (HookOutcome.with_context, (5,), "HookOutcome.context must be of the type str, not int"),
+        (HookContext, (5,), "An event is named by a str, not by int"),
         (ToolCall, (5,), "ToolCall.name must be of the type str, not int"),
         (ToolCall, ("ls", 5), "ToolCall.args must be of the type Mapping, not int"),
         (ToolCall, ("ls", "[1]"), "ToolCall.args must be of the type Mapping, not list"),

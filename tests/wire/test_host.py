@@ -11,6 +11,7 @@ from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.wire import HOSTS
+from agent_hooks.wire.host import place_of
 
 BASE = {"session_id": "s", "transcript_path": None, "cwd": "/repo"}
 # Those that take Claude Code's form as it is.
@@ -261,3 +262,10 @@ def test_an_ask_can_only_be_denied_or_left_to_the_host(host):
 def test_limits_are_the_hosts_own(host):
     assert host.time_limit("PreToolUse") == host.time_limit("FromTheFuture") == 600
     assert host.time_limit("SessionEnd") == {"claude-code": 1.5, "codex": 1.0}[host.name]
+
+
+def test_where_another_hook_denies_what_a_rule_asks_about_that_hook_is_named():
+    rule = {"place of files-x": "rules.toml:3"}
+    asked = HookOutcome.ask("May it? [files-x]").replace(metadata=rule)
+    assert place_of(asked) == "rules.toml:3"
+    assert place_of(HookOutcome.deny("No.").replace(metadata=rule, origin="hookconf.py:2")) == "hookconf.py:2"

@@ -260,8 +260,10 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
     if manager.notes:
         notes = (*unseen(manager.notes, ctx, is_shown=host.shows_notes(ctx)), *notes)
     if outcome.origin and not (outcome.hook or "").startswith("agent_hooks."):
+        from agent_hooks.wire.host import place_of
+
         # The model gets the reason, and people must find the rule.
-        place = f"agent_hooks: {outcome.decision} by {outcome.origin}."
+        place = f"agent_hooks: {outcome.decision} by {place_of(outcome)}."
         if host.shows_notes(ctx) and (reason := without_place(outcome.reason, outcome.origin)) != outcome.reason:
             place, outcome = f"{place} {outcome.reason}", outcome.replace(reason=reason)
         remedy = _remedy(outcome) if host.shows_notes(ctx) else ""

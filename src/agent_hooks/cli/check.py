@@ -17,6 +17,7 @@ from agent_hooks.sources.loader import PROTECTION, HookConfigLoader
 from agent_hooks.sources.loading import load
 from agent_hooks.system.progress import report
 from agent_hooks.wire import get_host
+from agent_hooks.wire.host import place_of
 
 from .extensions import explanations
 from .terminal import DECISION_STYLES, apart, line_printer, print_json, prints_elsewhere, shortened, shown_path
@@ -214,7 +215,7 @@ def _conclusion(ctx: HookContext, outcome: HookOutcome, *, goes_ahead: bool) -> 
     if outcome.decision is Decision.ASK:
         verb = "waits for an answer: ask"
     is_named = (outcome.hook or "").startswith("agent_hooks.") or outcome.origin in (outcome.hook or "")
-    where = "" if is_named else f" ({shown_path(outcome.origin)})"
+    where = "" if is_named else f" ({shown_path(place_of(outcome))})"
     by = f" by {outcome.hook}{where}" if outcome.hook else ""
     why = f": {outcome.reason}" if outcome.reason else ""
     new = new_subject(outcome, ctx)

@@ -59,6 +59,8 @@ class HookEvent(Name):
         found = find_event(name)
         if found is not None:
             return found
+        if not isinstance(name, str):
+            raise TypeError(f"An event is named by a str, not by {type(name).__name__}.")
         hint = did_you_mean(name, _BY_NAME, "`agent-hooks events` lists them all.")
         raise UnknownEventError(f"There is no event {name!r}. {hint}")
 

@@ -308,9 +308,18 @@ def by_policy(outcome: HookOutcome, text: str) -> str:
     """
     if outcome.failed or outcome.decision not in _REFUSING:
         return text
-    end = outcome.reason.rpartition(" [")[2].partition("]")  # the guards end with the rule
-    rule = end[0] if end[1:] == ("]", "") and end[0].replace("-", "").isalnum() else _without_place(outcome.hook or "")
+    rule = _rule(outcome) or _without_place(outcome.hook or "")
     return f"Blocked by policy ({rule}): {text}" if rule else f"Blocked by policy: {text}"
+
+
+def place_of(outcome: HookOutcome) -> str:
+    """Return where the rule that decided is written, as its hook says in ``metadata``, or else that hook."""
+    return str(outcome.metadata.get(f"place of {_rule(outcome)}") or outcome.origin)
+
+
+def _rule(outcome: HookOutcome) -> str:
+    end = outcome.reason.rpartition(" [")[2].partition("]")  # the guards end with the rule
+    return end[0] if end[1:] == ("]", "") and end[0].replace("-", "").isalnum() else ""
 
 
 def _without_place(hook: str) -> str:

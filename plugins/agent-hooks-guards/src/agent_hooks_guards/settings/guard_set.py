@@ -144,7 +144,7 @@ def _with_remedy(
 
     rules = [each.rule for each in objections if each.decision == found.decision]
     origin = origin_of(rules[0], [each.path for each in files]) if rules else ""
-    lines = [f"The rule is in {origin}."] if origin else []
+    lines: list[str] = []
     ways = [*dict.fromkeys(how_to_allow(verdict) for _, verdict in broken)]
     named = {verdict.rule.id for _, verdict in broken}
     settings = dict.fromkeys(each.setting for each in objections if each.rule not in named)
@@ -152,7 +152,8 @@ def _with_remedy(
     if all((*ways, *settings)) and len({each.partition("\n")[0] for each in settings}) == len(settings):
         lines += ["To let exactly this through, type in a terminal:", *ways] if ways else []
         lines += ["To let exactly this through, write into your agent-hooks.toml:", *settings] if settings else []
-    return found.replace(metadata={"for_people": "\n".join(lines)}) if lines else found
+    place = {f"place of {rules[0]}": origin} if origin else {}
+    return found.replace(metadata={"for_people": "\n".join(lines), **place})
 
 
 def clean(ctx: HookContext, files: Sequence[FileGuards]) -> HookOutcome | InTurns | None:
