@@ -27,7 +27,7 @@ def given_statements(command: Command, options: Options, *, scratch: bool = Fals
             texts.append(("\n" if dialect == "sqlite" else " ").join(rest[first:]))
         if not scratch and dialect == "sqlite" and _is_scratch(command.program, rest, options, texts):
             return
-        if way.get("reads", True) and not texts and command.stdin is not None:
+        if way.get("reads", True) and command.stdin is not None and (not texts or options.has("-f|--file|-init")):
             texts.append(command.stdin.text)
         yield from ((text, dialect) for text in texts)
         return
