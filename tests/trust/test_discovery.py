@@ -853,6 +853,12 @@ def test_a_claude_folder_that_is_not_the_users_is_the_projects(root, monkeypatch
         ),
         ("find hooks -type f | xargs sh", "not-covered", "Which files `xargs sh` runs cannot be seen"),
         ("find hooks -exec env A=1 node {} +", "not-covered", "Which files `find hooks -exec env A=1 node` runs"),
+        (
+            "python3 -c 'import glob, os; [os.system(f) for f in glob.glob(\\\"hooks/*.sh\\\")]'",
+            "not-covered",
+            "Which files the code of `python3` finds cannot be seen",
+        ),
+        ("node -e 'globSync(`hooks/**/*.mjs`).map(x => import(x))'", "not-covered", "Which files the code of `node`"),
         ("find hooks | while read f; do . $f; done", "not-covered", "Which file `$f` is cannot be seen"),
         ("hooks/gone.sh", "missing", "The command runs `hooks/gone.sh`: there is no such file."),
     ],

@@ -13,7 +13,7 @@ import re
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
 from agent_hooks.shell.patterns import Pattern
-from agent_hooks.shell.programs import name_of
+from agent_hooks.shell.programs import SHELLS, name_of
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import read_regular
 from agent_hooks.system.paths import folders_above, is_below
@@ -52,6 +52,8 @@ _RUNS_PYTHON = re.compile(
 )
 # The assignment of a variable that makes even a reading program run a file, such as ``BASH_ENV`` or ``NODE_OPTIONS``.
 _LOADS_CODE = Pattern(r"(\w*ENV|(LD|DYLD)_\w+|\w*OPT(ION)?S|\w+_(CONFIG|PATH|CONFIG_PATH|STARTUP))=")
+# The pattern of scripts in code that looks for them.
+_GLOB = re.compile(r"\*[\w.-]*\.(?:py|sh|bash|zsh|[mc]?[jt]s|rb|pl|php|lua|ps1)\b")
 # Programs that give the files that they find to another one.
 _FINDERS = frozenset("find fd fdfind xargs parallel".split())
 _MAX_DEPTH = 3  # of scripts that run scripts
@@ -338,6 +340,9 @@ class HookCommand:
             ):
                 words = (*(each.raw for each in invocation.wrappers), invocation.name)
                 unseen.append(f"Which files {_shown(' '.join(words))} runs")
+            kind, code = interpreted(invocation)
+            if kind == "code" and invocation.name not in SHELLS and _GLOB.search(str(code)):
+                unseen.append(f"Which files the code of {_shown(invocation.name)} finds")
             if task := unseen_task(invocation):
                 unseen.append(f"Which files {_shown(task)} runs")
         for subject in unseen:
