@@ -61,6 +61,8 @@ class AgentHooks(FrameworkHooks, BasePlugin):
 
 def protect(agent: Any, hooks: AgentHooks) -> Any:
     """Add the hooks to a runner, an app whose runner is not made yet, or the root agent of runners."""
+    plugins: list[Any]
+    add: Callable[[Any], None]
     if isinstance(agent, Runner):
         plugins, add = agent.plugin_manager.plugins, agent.plugin_manager.register_plugin
     elif isinstance(agent, App):

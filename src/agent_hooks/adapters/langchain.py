@@ -50,7 +50,7 @@ FRAMEWORK = Framework(
 )
 
 
-class AgentHooks(FrameworkHooks, AgentMiddleware):  # type: ignore[type-arg] # it takes two or three, by release
+class AgentHooks(FrameworkHooks, AgentMiddleware):
     """The middleware that asks hooks about a run, its requests to the model, its tools and the agents they start.
 
     Arguments and errors are those of ``FrameworkHooks``. Put it last among the middleware: it judges what those before

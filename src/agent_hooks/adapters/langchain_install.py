@@ -101,7 +101,7 @@ def _aaround(guard: Guard, handler: Any) -> Any:
     return lambda request: handler(request) if current_run() is None else guard(request, handler)
 
 
-class _Answer(ModelResponse):  # type: ignore[type-arg]
+class _Answer(ModelResponse):
     """A response as the model's node takes it, which since LangChain 1.1 expects commands of middleware with it."""
 
     commands = ()
