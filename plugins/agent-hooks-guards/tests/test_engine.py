@@ -42,11 +42,6 @@ def audited(folder):
 # -- installed and configured ------------------------------------------------------------------------------------------
 
 
-def test_the_installed_plugin_is_found_by_its_entry_point():
-    (info,) = [info for info in HookManager().plugins() if info.name == "guards"]
-    assert (info.distribution, info.status, info.error) == ("agent-hooks-guards", "active", "")
-
-
 def test_the_installed_plugin_holds_what_a_project_says(tmp_path, state_folder):
     folder = project(tmp_path / "p", SETTINGS)
     view = hooks(load_plugins=True, ask="host")

@@ -50,8 +50,6 @@ def decision(*args, **fields):
 def test_the_installed_plugin_brings_the_type():
     manager = HookManager(load_plugins=["prompts"])
     assert isinstance(find_type("prompt", handler_types(manager)), PromptHandler)
-    (info,) = manager.plugins()
-    assert (info.name, info.distribution, info.status) == ("prompts", "agent-hooks-prompts", "active")
 
 
 def test_importing_the_plugin_loads_nothing_of_its_own():

@@ -12,7 +12,6 @@ from making import Talks, builder, ended, helper, look, run, says, sh, spawn, to
 from agent_hooks import (
     AgentBuilder,
     AgentState,
-    HookManager,
     HookOutcome,
     HookPolicy,
     HookRegistration,
@@ -444,12 +443,6 @@ def test_the_policy_of_the_parent_is_that_of_its_subagents():
 
 
 # -- by name -----------------------------------------------------------------------------------------------------------
-
-
-def test_the_installed_plugin_offers_both_capabilities():
-    manager = HookManager(load_plugins=["subagents"])
-    offered = {name for found in manager.hook.agent_hooks_capabilities() for name in found}
-    assert offered == {"subagents", "shared_budget"}
 
 
 def test_a_capability_is_found_by_its_name():

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import collections.abc
+import re
+import subprocess
+import sys
 import typing
+from importlib.metadata import metadata
 from inspect import Parameter, signature, unwrap
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any
@@ -14,6 +18,9 @@ from agent_hooks.engine.known_tools import name_problems
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model import state
+from agent_hooks.sources.settings_models import can_tighten, model_from
+
+from .tightening import assert_tightens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,21 +29,30 @@ if TYPE_CHECKING:
 
 # The names that annotations are written with, where a module imports them for type checkers only.
 _NAMES = {**vars(collections.abc), **vars(typing), **vars(state), **vars(calls), **vars(contexts)}
+# Each event of a coding agent waits for the imports of every plugin.
+_SLOW = {"asyncio", "click", "pydantic", "tomllib"}
+_OFFERS = ("agent_hooks_capabilities", "agent_hooks_commands", "agent_hooks_handler_types")
 
 
 def check_plugin(plugin: Any, *, known_tools: Iterable[str] = ()) -> None:
-    """Check a module or object with hooks. Raises ``AssertionError`` with a line for each mistake.
+    """Check a module or object with hooks, or the installed plugin of a name. Raises ``AssertionError`` with a line for
+    each mistake.
 
     Mistakes are: anything that cannot be registered, such as an unknown event, an argument that its event does not
     offer, or options that contradict each other; an argument annotated with a type that it never has; an option that
     has no effect; a match on tools that no tool can meet. ``known_tools``: names of the tools of one's own.
+    Of an installed plugin: asyncio, click, pydantic or tomllib imported at its top; settings without a JSON Schema, or
+    with which a project could loosen; a name of what it offers that no code in the README has.
     """
-    manager = HookManager(load_plugins=False, known_tools=known_tools)
     try:
-        manager.register(plugin)
+        manager = HookManager(load_plugins=[plugin] if isinstance(plugin, str) else False, known_tools=known_tools)
+        if not isinstance(plugin, str):
+            manager.register(plugin)
         manager.check_pending()
         hooks = manager.all_hooks()
         mistakes = [mistake for hook in hooks for mistake in _mistakes(hook, manager)]
+        if isinstance(plugin, str):
+            mistakes += _mistakes_of_installed(manager)
     except AgentHooksError as error:
         mistakes = [str(error)]
     if mistakes:
@@ -58,6 +74,27 @@ def _mistakes(hook: Hook, manager: HookManager) -> Iterator[str]:
     for problem in name_problems(hook, manager.known_tools):
         if problem.kind == "unknown-tool":
             yield str(problem)
+
+
+def _mistakes_of_installed(manager: HookManager) -> Iterator[str]:
+    (info,) = manager.plugins()
+    if info.status != "active":
+        yield f"The plugin {info.name} is {info.status}: {info.error}"
+        return
+    module = info.entry_point.partition(":")[0]
+    code = f"import sys; before = {{*sys.modules}}; import {module}; print(*sys.modules.keys() - before)"
+    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True, check=True)  # noqa: S603 - this Python
+    for slow in sorted(_SLOW.intersection(done.stdout.split())):
+        yield f"{module} imports {slow} at its top: import it in the function that needs it."
+    for _, made in manager.settings_models.values():
+        model = model_from(made)
+        model.model_json_schema()
+        if can_tighten(model):
+            assert_tightens(model)
+    named = re.findall(r"```.*?```|`[^`]+`", metadata(info.distribution)["Description"], re.DOTALL)
+    offered = [name for hook in _OFFERS for found in getattr(manager.hook, hook)() for name in found]
+    for name in sorted({*offered, *manager.settings_models}.difference(re.findall(r"[\w-]+", "".join(named)))):
+        yield f"The README of {info.distribution} does not name {name!r} in code."
 
 
 def useless_options(hook: Hook) -> Iterator[str]:

@@ -19,8 +19,8 @@ def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 # end
 
-def test_the_hooks_fit_their_events() -> None:
-    check_plugin(no_frobs)
+def test_the_plugin_has_no_mistakes() -> None:
+    check_plugin("no-frobs")
 
 
 @pytest.mark.parametrize(
