@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from typing import TYPE_CHECKING
 
@@ -482,6 +483,12 @@ def test_other_files_of_hosts_and_of_plugins_that_are_being_written_are_ordinary
         "ln -s ../../tools/mm .claude/skills",
         "ln -s $PWD/tools/mm .claude/skills/zz",
         "cd .claude/skills && cp -r ../../tools/mm .",
+        "tar xf tools/mm -C .claude/skills",
+        "unzip tools/mm -d .claude/skills/zz",
+        "curl -s https://example.com/mm.tgz | tar xz -C .claude/skills",
+        "git clone https://example.com/tools/mm .claude/skills/zz",
+        "cd .claude/skills; git clone https://example.com/tools/mm",
+        "git submodule add https://example.com/tools/mm .claude/skills/zz",
     ],
 )
 def test_no_plugin_is_put_among_the_skills(gated: Gated, command: str):
@@ -491,7 +498,8 @@ def test_no_plugin_is_put_among_the_skills(gated: Gated, command: str):
         (gated.project / file).write_text("{}")
     try:
         assert gated.decides(command) == "deny"
-        assert gated.decides(command.replace("tools/mm", "tools/skill")) == "proceed"
+        if not re.search("tar|unzip|git", command):  # what these bring is not seen
+            assert gated.decides(command.replace("tools/mm", "tools/skill")) == "proceed"
     finally:
         shutil.rmtree(gated.project / ".claude")
         shutil.rmtree(gated.project / "tools")

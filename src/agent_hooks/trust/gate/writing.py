@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _PATTERNS = Pattern(r"-(?:i?name|i?path|i?wholename|i?regex)")
 _DOWNLOADERS = frozenset("curl wget aria2c".split())
 _REMOTE_NAME = Pattern(r"-[A-Za-z]*O|--remote-name(?:-all)?")
+# What a file of an unknown name may be.
+_UNSEEN = ("", "settings.json", "entry_points.txt", ".claude-plugin/plugin.json")
 _CLONERS = frozenset("gh hub glab hg".split())
 _REMOTE = Pattern(r"[\w.@-]{2,}:")
 _WRITTEN_BY_SED = Pattern(r"\bw\s+(\S+)")
@@ -202,7 +204,7 @@ def _against_unseen(judging: Judging, folder: str) -> str:
     """Judge files of unknown names that are put into ``folder``."""
     if any(map(judging.protected.environment.takes_unseen, forms_of(folder, judging.cwd))):
         return denial("folder", folder)
-    return first(judging.judge_path(os.path.join(folder, name)) for name in ("", "settings.json", "entry_points.txt"))
+    return first(judging.judge_path(os.path.join(folder, name)) for name in _UNSEEN)
 
 
 def _against_placing(
