@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from adapters.hosting import Ran
-from agent_hooks import AgentRuntime, AgentState, ModelResponse, ScriptedDriver, ToolCall, Usage
+from agent_hooks import AgentIdentity, AgentRuntime, AgentState, ModelResponse, ScriptedDriver, ToolCall, Usage
 from agent_hooks.adapters.framework import RUN_EVENTS, Framework
 from agent_hooks.runtime.python_tools import Tool
 from agent_hooks.runtime.subagents import run_subagent
@@ -59,7 +59,8 @@ class RuntimeHost:
         return self.perform(agent, go_on)
 
     def agent(self, script, tools, hooks=None, name="root") -> AgentRuntime:
-        return AgentRuntime(ScriptedDriver(*map(reply, script)), tools=tools, hooks=hooks, name=name, session_id="s")
+        identity = AgentIdentity(name=name, session_id="s")
+        return AgentRuntime(ScriptedDriver(*map(reply, script)), tools=tools, hooks=hooks, identity=identity)
 
     def perform(self, agent, run) -> Ran:
         ran = Ran()

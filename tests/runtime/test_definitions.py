@@ -137,8 +137,8 @@ def test_stop_of_the_file_is_asked_about_an_end_without_a_state_too(folder):
     (folder / "agents" / "again.sh").write_text(AGAIN)
     file.write_text(REVIEWER.replace("maxTurns: 3\n", HOOKS))
     stop = stop_hooks(str(file), "reviewer", "main", HookPolicy(), is_trusted=True)
-    outcome = asyncio.run(stop(HookContext("on_stop", cwd=str(folder))))
-    assert outcome is not None
+    decided: Any = stop(HookContext("on_stop", cwd=str(folder)))
+    outcome = asyncio.run(decided)
     assert (outcome.decision, outcome.reason) == ("force_continue", "Look again.")
     asked = json.loads((folder / "stop.json").read_text())
     assert (asked["task"], asked["result"]) == ("", "")
