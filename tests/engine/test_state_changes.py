@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks.engine.state_changes import guarded
-from agent_hooks.model.state import AgentState, Message, StopSignal, Usage
+from agent_hooks.model.state import AgentState, Message, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
-FIRST, SECOND = StopSignal(reason="steps_limit"), StopSignal(reason="user_requested")
+FIRST, SECOND = StopSignal(reason=StopReason.STEPS_LIMIT), StopSignal(reason=StopReason.USER_REQUESTED)
 OWN = AgentState(
     agent_id="agent",
     execution_count=3,
