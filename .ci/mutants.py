@@ -7,7 +7,7 @@ At most 40 mutants of each module, the same ones each time. The tests are those 
 the mutants die without it. ``MODULE:LINE`` takes the mutants of one line.
 
 The first run changes nothing and must pass. From Python 3.12 on, it records which tests run which line, and a mutant is
-tried by the tests that run its statement. If only imports or other processes run it, all tests try it. The checkout
+tried by the tests that run its statement. If imports or only other processes run it, all tests try it. The checkout
 stays as it is: each mutant is a copy of the source in a temporary folder that comes first on the path. Processes with
 ``-I`` do not see it, so a mutant may survive that only they would notice.
 
@@ -189,7 +189,7 @@ class Run(NamedTuple):
     output: str
     failed: list[str]
     order: list[str]  # of all tests
-    lines: dict[str, list[str]]  # the tests that run a line, by ``path:line``
+    lines: dict[str, list[str]]  # by ``path:line``, the tests that run it; an empty name stands for imports
 
 
 def run_tests(
@@ -289,6 +289,8 @@ class Trial:
         running = {test for line in mutant.lines for test in self.unchanged.lines.get(f"{self.name}:{line}", ())}
         first = [test for test in self.killers if test in running]
         tests = [*first, *(test for test in self.unchanged.order if test in running and test not in first)]
+        if "" in running:  # an import runs it, and any test may see what came of that
+            tests = []
         options = ["--exitfirst", *self.options]
         run = run_tests(self.module, options, mutant.source, tests=tests or None, limit=self.limit)
         place = f"  {self.name}:{mutant.line}:"

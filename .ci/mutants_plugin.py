@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     import pytest
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Follow the tests of this run."""
-    config.pluginmanager.register(_Follower(Path(__file__).parent))
-
-
 class _Follower:
     """Selects the wanted tests, in their order, and records which lines of the followed modules each of them runs."""
 
@@ -36,10 +31,9 @@ class _Follower:
             self.monitoring.set_events(tool, line)
 
     def record(self, code: Any, line: int) -> Any:
-        """Record that the current test, if any, runs the line; once for each test."""
-        name = self.followed.get(code.co_filename)
-        if name is not None and self.order:
-            self.lines[f"{name}:{line}"].append(self.order[-1])
+        """Record, once for each test, that it runs the line; an empty name stands for imports and the collection."""
+        if (name := self.followed.get(code.co_filename)) is not None:
+            self.lines[f"{name}:{line}"].append(self.order[-1] if self.order else "")
         return self.monitoring.DISABLE
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
@@ -61,3 +55,12 @@ class _Follower:
     def pytest_sessionfinish(self) -> None:
         """Write the report."""
         self.report.write_text(json.dumps([self.failed, self.order, self.lines]), encoding="utf-8")
+
+
+# Before anything imports the modules.
+_FOLLOWER = _Follower(Path(__file__).parent)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Follow the tests of this run."""
+    config.pluginmanager.register(_FOLLOWER)

@@ -12,7 +12,7 @@ import pytest
 SCRIPT = Path(__file__).parent.parent / ".ci" / "mutants.py"
 MUTANTS = runpy.run_path(str(SCRIPT))
 MODULE = '''\
-"""A module with a tested branch and an untested one."""
+"""A module with a tested branch and one that a test runs without looking."""
 
 
 def sign(number):
@@ -32,6 +32,10 @@ def test_negative_numbers():
 
 def test_others():
     assert [sign(0), sign(10)] == ["other", "other"]
+
+
+def test_large_numbers_are_not_looked_at():
+    sign(11)
 """
 
 
@@ -59,9 +63,9 @@ def test_changes_of_a_tested_branch_die_and_those_of_an_untested_one_survive(mod
         *("src/pkg/area/signs.py: 2 of 2 mutants, tests/area", killed, killed),
         "src/pkg/area/signs.py: 2 killed, 0 survived",
         "src/pkg/area/signs.py: 2 of 2 mutants, tests/area",
-        *("  src/pkg/area/signs.py:6: survived all tests", '    -        return "large"', "    +        return None"),
+        *("  src/pkg/area/signs.py:6: survived 1 tests", '    -        return "large"', "    +        return None"),
         *(
-            "  src/pkg/area/signs.py:6: survived all tests",
+            "  src/pkg/area/signs.py:6: survived 1 tests",
             '    -        return "large"',
             "    +        return 'largeX'",
         ),
@@ -96,6 +100,17 @@ def test_a_test_that_fails_without_the_tests_before_it_kills_none(module):
     code, lines = check(f"{module}:8", "--limit=1")
     assert code == 2
     assert lines[-1] == "src/pkg/area/signs.py: these tests fail without a mutant"
+
+
+def test_what_an_import_makes_of_a_change_any_test_may_notice(module):
+    module.write_text(f"{MODULE}\n\nLARGE = sign(11)\n")
+    test = module.parents[3] / "tests/area/test_signs.py"
+    test.write_text(
+        f"{TESTS}\n\ndef test_table():\n    from pkg.area import signs\n\n    assert signs.LARGE == 'large'\n"
+    )
+    code, lines = check(f"{module}:6", "--limit=1")
+    assert code == 0
+    assert "  src/pkg/area/signs.py:6: killed by tests/area/test_signs.py::test_table" in lines
 
 
 def test_a_mutant_that_takes_too_long_is_stopped(module):

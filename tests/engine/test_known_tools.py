@@ -8,7 +8,7 @@ import pytest
 
 from agent_hooks import CompositeMatcher, HookManager, HookOutcome, MetadataMatcher, ToolCall, ToolNameMatcher, hookimpl
 from agent_hooks.engine.known_tools import name_problems
-from agent_hooks.model.tool_names import NAMES, meant_by
+from agent_hooks.model.tool_names import NAMES
 from agent_hooks.sources.hookconfs import register_confs
 from agent_hooks.testing import make_context
 from agent_hooks.trust.manifest import ConfFile, Project
@@ -216,11 +216,6 @@ def test_it_is_found_with_the_hosts_that_have_it_and_the_kind_to_write():
 @pytest.mark.parametrize("name", sorted(NAMES))
 def test_no_known_name_is_a_slip_of_another(name):
     assert problems(manager_with(name, known_tools=[name])) == []
-
-
-@pytest.mark.parametrize(("name", "meant"), [("x", ""), ("", ""), ("shellshell", ""), ("Bsh", ""), ("reads", "")])
-def test_short_and_far_names_are_no_slips(name, meant):
-    assert meant_by(name, NAMES) == meant
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

@@ -257,3 +257,19 @@ def test_a_context_of_a_state_is_about_its_agent_unless_told_otherwise(name):
     ctx = make(state, *OF_A_STATE[name])
     assert (ctx.state, ctx.agent_id, ctx.parent_agent_id) == (state, "mine", "above")
     assert make(state, *OF_A_STATE[name], agent_id="another").agent_id == "another"
+
+
+def test_the_earlier_answers_of_a_dispatch_come_first_to_last():
+    first, second = HookOutcome.deny("no"), HookOutcome.allow()
+    ctx = shell().replace(previous=((None, "one", first), "two", second))
+    assert ctx.previous_results == (("one", first), ("two", second))
+    assert shell().previous_results == ()
+
+
+def test_errors_are_attached_with_or_without_the_exception():
+    info = ErrorInfo(type="X")
+    with_exception, with_data = (
+        HookContext("on_error", error=ValueError("why")),
+        HookContext("on_error", error_list=(info,)),
+    )
+    assert (with_exception.has_errors, with_data.has_errors, HookContext("on_error").has_errors) == (True, True, False)

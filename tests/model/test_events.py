@@ -201,3 +201,8 @@ def test_a_name_must_be_an_identifier(own_events):
 def test_an_event_with_facts_that_do_not_exist_is_refused(own_events, facts):
     with pytest.raises(ValueError, match="facts that do not exist: decisions are proceed, allow"):
         define_event("before_lunch", **facts)
+
+
+@pytest.mark.parametrize("facts", [{"decisions": "deny"}, {"subject": "payload"}])
+def test_an_event_with_something_to_decide_or_to_change_is_not_only_observed(own_events, facts):
+    assert not define_event("of_this_test", **facts).observe_only

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import AgentState, Decision, HookContext, HookOutcome, Message, StopReason, StopSignal, ToolCall
+from agent_hooks import (
+    AgentState,
+    Decision,
+    HookContext,
+    HookEvent,
+    HookOutcome,
+    Message,
+    StopReason,
+    StopSignal,
+    ToolCall,
+)
 from agent_hooks.errors import InvalidOutcomeError, ReadOnlyError
 from agent_hooks.model.outcome import BLOCKING, PASSING, read_answer
 
@@ -227,3 +237,18 @@ def test_the_text_in_which_an_api_delivers_arguments_is_read():
     assert (call.command, call) == ("ls", ToolCall("run_shell", {"command": "ls", "env": {"A": 1}}, kind="shell"))
     assert call.with_args('{"command": "pwd"}').command == "pwd"
     assert ToolCall("run_shell", "").args == {}
+
+
+@pytest.mark.parametrize(
+    ("event", "decision"),
+    [("on_stop", "force_continue"), ("before_tool_use", "proceed"), (None, "proceed")],
+)
+def test_continue_is_another_round_only_where_an_agent_stops(event, decision):
+    read = read_answer({"decision": "continue"}, event and HookEvent.parse(event))
+    assert read.decision == decision
+
+
+@pytest.mark.parametrize(("event", "factory"), [("before_step", "stop"), ("before_tool_use", "deny"), (None, "deny")])
+def test_for_false_the_block_is_named_that_the_event_knows(event, factory):
+    with pytest.raises(InvalidOutcomeError, match=rf"return HookOutcome\.{factory}\(reason\)"):
+        read_answer(False, event and HookEvent.parse(event))

@@ -8,8 +8,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agent_hooks import AgentState, ErrorInfo, Message, Step, StopReason, StopSignal, ToolCall, ToolExecution, Usage
-from agent_hooks.errors import ReadOnlyError
+from agent_hooks import (
+    AgentState,
+    ErrorInfo,
+    HookEvent,
+    HookOutcome,
+    Message,
+    Step,
+    StopReason,
+    StopSignal,
+    ToolCall,
+    ToolExecution,
+    Usage,
+)
+from agent_hooks.errors import ReadOnlyError, RunFailedError, StopRunError, SuspensionError
+from agent_hooks.model.state import BegunCall, Suspended
 
 REASONS = (
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown"
@@ -183,3 +196,91 @@ def test_threads_that_add_to_one_state_each_keep_their_own() -> None:
         states = list(pool.map(lambda number: base.with_messages(_said(str(number))), range(500)))
     assert [state.messages[1].content for state in states] == [str(number) for number in range(500)]
     assert all(len(state.messages) == 2 for state in states)
+
+
+CALLED = ToolCall("t")
+
+
+@pytest.mark.parametrize(
+    ("execution", "text"),
+    [
+        (ToolExecution(call=CALLED, result="done"), "done"),
+        (ToolExecution(call=CALLED), ""),
+        (ToolExecution(call=CALLED, result={"a": [1]}), '{"a":[1]}'),
+        (ToolExecution.denied(CALLED, "not allowed"), "Denied: not allowed"),
+        (ToolExecution(call=CALLED, error=ErrorInfo(type="X", message="broken")), "Error: broken"),
+        (ToolExecution(call=CALLED, result="secret").withheld("a key"), "Result withheld: a key"),
+        (ToolExecution(call=CALLED, result="done").with_added_context("Mind the time."), "done\n\nMind the time."),
+    ],
+)
+def test_an_execution_has_a_text_for_the_model(execution, text):
+    assert execution.text == text
+
+
+def test_a_withheld_result_is_gone():
+    execution = ToolExecution(call=CALLED, result="secret").withheld("a key")
+    assert (execution.result, execution.failed, execution.was_blocked) == (None, True, False)
+
+
+def test_a_failed_run_is_raised_with_its_errors_and_any_other_is_itself():
+    state = AgentState(errors=(ErrorInfo(type="KeyError", message="KeyError: 'k'"), ErrorInfo(type="X")))
+    assert state.raise_for_error() is state
+    with pytest.raises(RunFailedError, match=r"^KeyError: 'k'; X$"):
+        state.replace(status="failed").raise_for_error()
+    with pytest.raises(RunFailedError, match=r"^The run failed\.$"):
+        AgentState(status="failed").raise_for_error()
+
+
+def test_usage_of_a_model_is_added_to_that_model():
+    one, two = Usage(input_tokens=1), Usage(output_tokens=2)
+    state = AgentState().with_model_usage("a", one).with_model_usage("b", two).with_model_usage("a", two)
+    assert dict(state.model_usage) == {"a": one + two, "b": two}
+    assert (one + two) - two == one
+
+
+def test_a_hooks_decision_to_stop_is_a_signal():
+    event = HookEvent.BEFORE_STEP
+    signal = StopSignal.decided(event, HookOutcome.stop("enough").replace(hook="limit", source="managed"))
+    assert (signal.reason, signal.message, signal.source, signal.decided_by, dict(signal.context)) == (
+        *("stop_requested", "enough", "limit", "managed"),
+        {"event": "before_step"},
+    )
+    signal = StopSignal.decided(event, HookOutcome(decision="stop", failed=True))
+    assert (signal.message, signal.decided_by) == ("Stop hook forced termination", "code")
+    assert dict(signal.context) == {"event": "before_step", "failed": True}
+
+
+def test_a_tool_that_requests_a_stop_is_the_source_of_the_signal_unless_it_names_another():
+    signals = [StopSignal.requested(StopRunError("enough", source=source), "tool") for source in ("", "other")]
+    assert [(signal.message, signal.source) for signal in signals] == [("enough", "tool"), ("enough", "other")]
+
+
+ASKED = Suspended(token="t", event="on_stop", decision="ask")
+SUSPENDED = ASKED.replace(
+    event="before_tool_use",
+    hook=("plugin", "hook"),
+    begun=(BegunCall(call=CALLED, agents=(AgentState(status="suspended", suspended=ASKED),)),),
+    settled=(None, ToolExecution(call=CALLED, result=1)),
+    created_at=1.5,
+)
+
+
+def test_a_suspended_run_is_restored_as_it_was_written():
+    assert Suspended.from_dict(SUSPENDED.as_dict()) == SUSPENDED
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("event", 3), ("made", "1"), ("created_at", "now"), ("hook", [1, 2]), ("settled", [3])]
+)
+def test_a_damaged_state_of_a_suspended_run_is_refused(field, value):
+    with pytest.raises(SuspensionError, match="The state of the suspended run is damaged; use it as it was saved"):
+        Suspended.from_dict({**SUSPENDED.as_dict(), field: value})
+
+
+def test_a_run_waits_inside_a_call_if_the_first_agent_that_waits_has_asked():
+    waiting = AgentState(status="suspended")
+    inside = BegunCall(call=CALLED, agents=(AgentState(status="completed"), *SUSPENDED.begun[0].agents))
+    assert [
+        ASKED.replace(begun=begun).is_inside
+        for begun in ((), (BegunCall(call=CALLED, agents=(waiting,)),), (inside,), SUSPENDED.begun)
+    ] == [False, False, True, True]

@@ -73,3 +73,31 @@ def test_a_rewritten_call_and_another_folder_are_resolved_anew(tmp_path):
     assert matcher(reading("a", tmp_path).replace(tool_call=ToolCall("Read", {"file_path": "secret/a"})))
     assert not matcher(reading("a", tmp_path / "secret"))
     assert matcher(reading(f"{tmp_path}/secret/secret/a", tmp_path / "secret"))
+
+
+def of(call, cwd="/work", project="/project"):
+    return HookContext("before_tool_use", tool_call=call, cwd=cwd, project_dir=project)
+
+
+def test_the_folders_of_an_event_are_as_written_and_resolved(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path)
+    link, real = str(tmp_path / "link"), os.path.realpath(tmp_path)
+    assert touched_paths.working_folders(of(None, cwd=link)) == (link, real)
+    assert touched_paths.project_folders(of(None, project=link)) == (link, real)
+    nowhere = of(None, cwd="", project="")
+    assert (touched_paths.working_folders(nowhere), touched_paths.project_folders(nowhere)) == ((), ())
+
+
+def test_the_paths_of_a_call_are_absolute_and_no_call_has_none():
+    call = ToolCall("Read", {"file_path": "a/../b", "other": "/c"})
+    assert touched_paths.touched_paths(of(call)) == ("/work/b",)
+    assert "/c" in touched_paths.further_paths(of(call))
+    for find in (touched_paths.touched_paths, touched_paths.further_paths, touched_paths.command_paths):
+        assert find(of(None)) == ()
+
+
+def test_the_paths_of_a_command_are_its_words_with_a_separator():
+    call = ToolCall("Bash", {"command": "cat 'a/b' >c/d;x --out=/e/f plain"}, kind="shell")
+    assert touched_paths.command_paths(of(call)) == ("/work/a/b", "/work/c/d", "/e/f")
+    assert touched_paths.command_paths(of(ToolCall("Bash", {"command": "a/b"}, kind="other"))) == ()
+    assert touched_paths.command_paths(of(ToolCall("Bash", {"text": "a/b"}, kind="shell"))) == ()

@@ -11,6 +11,7 @@ import pytest
 from agent_hooks import (
     AgentBuilder,
     HookContext,
+    HookOutcome,
     HookPolicy,
     RegistrationError,
     RunError,
@@ -137,8 +138,12 @@ def test_stop_of_the_file_is_asked_about_an_end_without_a_state_too(folder):
     (folder / "agents" / "again.sh").write_text(AGAIN)
     file.write_text(REVIEWER.replace("maxTurns: 3\n", HOOKS))
     stop = stop_hooks(str(file), "reviewer", "main", HookPolicy(), is_trusted=True)
-    decided: Any = stop(HookContext("on_stop", cwd=str(folder)))
-    outcome = asyncio.run(decided)
+
+    async def ended() -> HookOutcome | None:
+        return await stop(HookContext("on_stop", cwd=str(folder)))
+
+    outcome = asyncio.run(ended())
+    assert outcome is not None
     assert (outcome.decision, outcome.reason) == ("force_continue", "Look again.")
     asked = json.loads((folder / "stop.json").read_text())
     assert (asked["task"], asked["result"]) == ("", "")

@@ -15,7 +15,6 @@ from agent_hooks import (
     HookContext,
     HookManager,
     PluginInfo,
-    RegistrationError,
     SettingsError,
     ToolCall,
     hookimpl,
@@ -503,27 +502,6 @@ def test_a_number_of_a_project_is_finite(load, folders):
 
 
 # -- declarations ------------------------------------------------------------------------------------------------------
-
-
-def test_two_plugins_with_one_table_cannot_be_registered():
-    manager = HookManager(load_plugins=False)
-    manager.register(Plugin(), "one")
-    with pytest.raises(RegistrationError, match=r"'two' has the settings \[house\], and so has the plugin 'one'"):
-        manager.register(Plugin(), "two")
-    assert not manager.has_plugin("two")
-    manager.unregister(name="one")
-    manager.register(Plugin(), "two")
-
-
-@pytest.mark.parametrize("answer", [{"x": 3}, {3: House}, [House]])
-def test_what_is_no_models_by_name_cannot_be_registered(answer):
-    class Odd:
-        @hookimpl
-        def agent_hooks_settings(self) -> Any:
-            return answer
-
-    with pytest.raises(RegistrationError, match="must return models by the name of their table"):
-        HookManager(load_plugins=False).register(Odd(), "odd")
 
 
 def test_the_machines_settings_keep_a_plugin_that_calls_its_table_otherwise_than_itself(monkeypatch):

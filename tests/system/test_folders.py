@@ -15,7 +15,18 @@ from platformdirs.unix import Unix
 from platformdirs.windows import Windows
 
 from agent_hooks.errors import SettingsError
-from agent_hooks.system.folders import config_dir, managed_dir, state_dir, write_whole
+from agent_hooks.system import folders
+from agent_hooks.system.folders import (
+    choose_config_dir,
+    config_dir,
+    config_dirs,
+    lock_file,
+    managed_dir,
+    read_regular,
+    state_dir,
+    use_account,
+    write_whole,
+)
 from agent_hooks.system.store import Store
 
 pytestmark = pytest.mark.interpreter
@@ -224,3 +235,81 @@ def test_a_file_of_somebody_else_that_is_called_new_stays(tmp_path):
     (tmp_path / "notes.new").write_text("")
     write_whole(str(tmp_path / "one"), b"1")
     assert {path.name for path in tmp_path.iterdir()} == {"notes.new", "one"}
+
+
+@pytest.fixture
+def account(monkeypatch, tmp_path):
+    """The home of the process's account, in which the environment may not say where it is."""
+    for name in ("_chosen", "_is_command"):
+        monkeypatch.setattr(folders, name, getattr(folders, name))
+    monkeypatch.setattr("pwd.getpwuid", lambda _: SimpleNamespace(pw_dir=str(tmp_path)))
+    return tmp_path
+
+
+def test_in_a_hosts_command_the_accounts_configuration_counts_beside_that_of_the_environment(monkeypatch, account):
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", "/elsewhere")
+    assert config_dirs() == ("/elsewhere",)
+    use_account()
+    own = folders.account_config_dir()
+    assert own.startswith(str(account))
+    assert config_dirs() == ("/elsewhere", own)
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", own)
+    assert config_dirs() == (own,)
+
+
+def test_a_folder_that_somebody_chooses_counts_alone(monkeypatch, account):
+    monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", "/elsewhere")
+    use_account()
+    with pytest.raises(SettingsError, match="must be an absolute path, not 'here'"):
+        choose_config_dir("here")
+    choose_config_dir("/chosen")
+    assert (config_dir(), config_dirs(), folders.chosen_config_dir()) == ("/chosen", ("/chosen",), "/chosen")
+    choose_config_dir("")
+    assert (len(config_dirs()), folders.chosen_config_dir()) == (2, "")
+
+
+def test_an_account_without_an_entry_has_the_home_of_the_environment(monkeypatch, account):
+    def nobody(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    assert folders.account_home() == "/home/someone"
+    monkeypatch.delenv("HOME")
+    assert (folders.account_home(), folders.account_config_dir()) == ("", "")
+
+
+def test_regular_files_are_read_up_to_the_limit(tmp_path):
+    file = tmp_path / "file"
+    file.write_bytes(b"12345")
+    assert read_regular(str(file), 5) == b"12345"
+    with pytest.raises(OSError, match="larger than"):
+        read_regular(str(file), 4)
+    with pytest.raises(OSError, match="not a regular file"):
+        read_regular(str(tmp_path), 5)
+
+
+def test_a_write_that_fails_leaves_the_file_as_it_was_and_nothing_beside_it(tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_bytes(b"before")
+
+    def fail(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        write_whole(str(file), b"after")
+    assert (file.read_bytes(), os.listdir(tmp_path)) == (b"before", ["file"])
+
+
+def test_a_file_is_written_for_its_owner_alone(tmp_path):
+    write_whole(str(tmp_path / "file"), b"after")
+    assert (tmp_path / "file").read_bytes() == b"after"
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_lock_holds_until_its_file_is_closed(tmp_path):
+    with open(tmp_path / "lock", "w") as first, open(tmp_path / "lock", "w") as second:
+        assert lock_file(first.fileno())
+        assert not lock_file(second.fileno(), wait=False)
+        first.close()
+        assert lock_file(second.fileno(), wait=False)

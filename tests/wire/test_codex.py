@@ -85,11 +85,11 @@ def test_a_rewrite_of_which_codex_would_take_a_part_denies_and_names_the_rest(ar
 
 
 def test_an_mcp_tools_arguments_need_no_command_but_a_depth_that_codex_reads():
-    deep: dict[str, object] = {}
-    for _ in range(125):
+    deep: dict[str, object] = {"text": "y"}
+    for _ in range(118):  # with the innermost object and its text, 120 levels
         deep = {"inside": deep}
-    assert answer_to(MCP, HookOutcome.allow(tool_args={"text": "y"})).exit_code == 0
-    assert answer_to(MCP, HookOutcome.allow(tool_args=deep)).exit_code == 2
+    assert answer_to(MCP, HookOutcome.allow(tool_args=deep)).exit_code == 0
+    assert answer_to(MCP, HookOutcome.allow(tool_args={"inside": deep})).exit_code == 2
 
 
 def test_a_new_result_takes_the_place_of_the_old_whole_and_uncut():

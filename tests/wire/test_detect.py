@@ -101,6 +101,14 @@ def test_the_innermost_folder_says_whose_transcript_it_is():
     assert recognised(HOSTS["codex"], sent, {}) == (HOSTS["codex"], "")
 
 
+def test_each_sign_of_a_host_tells_it_by_itself():
+    event = {"hook_event_name": "Stop", "timestamp": "2026-01-01T00:00:00Z"}
+    assert sure_sender({**event, "cursor_version": "1"}) == "cursor"
+    assert sure_sender({**event, "conversation_id": "c", "generation_id": "g"}) == "cursor"
+    assert sure_sender({**event, "transcript_path": "/t", "stop_reason": "end_turn"}) == "copilot"
+    assert sure_sender({**event, "transcript_path": "/t"}) == ""
+
+
 def test_a_time_beside_a_mode_is_qwens_wherever_its_transcripts_are():
     sent = {**payloads("qwen")["PreToolUse.json"], "transcript_path": "/srv/moved/a.jsonl"}
     assert recognised(HOSTS["claude-code"], sent, {})[0] is HOSTS["qwen"]

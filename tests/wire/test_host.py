@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -12,6 +13,7 @@ from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.wire import HOSTS
 from agent_hooks.wire.host import place_of
+from agent_hooks.wire.opencode import plugin_text
 
 BASE = {"session_id": "s", "transcript_path": None, "cwd": "/repo"}
 # Those that take Claude Code's form as it is.
@@ -269,3 +271,39 @@ def test_where_another_hook_denies_what_a_rule_asks_about_that_hook_is_named():
     asked = HookOutcome.ask("May it? [files-x]").replace(metadata=rule)
     assert place_of(asked) == "rules.toml:3"
     assert place_of(HookOutcome.deny("No.").replace(metadata=rule, origin="hookconf.py:2")) == "hookconf.py:2"
+
+
+def test_new_arguments_that_a_host_does_not_apply_are_an_ask_or_a_deny():
+    """As asked before the answer is written: hooks after this one see what will hold."""
+    rewrite = HookOutcome(tool_args={"command": "ls -l"})
+    claude = HOSTS["claude-code"]
+    call = claude.read(tool())
+    asked = claude.limited(rewrite, call)
+    assert asked is not None
+    assert (asked.decision, asked.reason) == ("ask", "A hook changed the arguments.")
+    denied = HOSTS["qwen"].limited(rewrite, HOSTS["qwen"].read({**tool(), "timestamp": "2026-01-01T00:00:00Z"}))
+    assert denied is not None
+    assert denied.decision == "deny"
+    assert denied.reason.endswith('{"command": "ls -l"}')
+    assert claude.limited(HookOutcome(decision="allow", tool_args={"command": "ls -l"}), call) is None
+    for outcome in (HookOutcome.deny("no"), HookOutcome.with_context("seen")):
+        assert claude.limited(outcome, call) is None
+    assert claude.limited(rewrite, claude.read({**BASE, "hook_event_name": "Notification", "message": "m"})) is None
+
+
+def test_a_shell_line_of_the_host_is_asked_about_as_a_call_of_its_tool():
+    claude = HOSTS["claude-code"]
+    ctx = claude.shell_line(claude.read({**BASE, "hook_event_name": "UserPromptSubmit", "prompt": "!ls"}), "Bash", "ls")
+    assert (ctx.event, ctx.cwd, ctx.session_id, ctx.prompt) == ("before_tool_use", "/repo", "s", None)
+    assert ctx.tool_call is not None
+    assert (ctx.tool_call.name, ctx.tool_call.kind, ctx.tool_call.command) == ("Bash", "shell", "ls")
+
+
+def test_the_plugin_file_of_opencode_has_the_command_line_and_the_time_limits():
+    text = plugin_text(["/usr/bin/agent-hooks", 'with "quotes"'], {"PreToolUse": 2, "Stop": 60})
+    assert json.dumps(["/usr/bin/agent-hooks", 'with "quotes"']) in text
+    assert json.dumps({"PreToolUse": 2, "Stop": 60}) in text
+    assert re.findall(r'"@[A-Z]+@"', text) == []
+    for seconds in ({"PreToolUse": 1.9}, {"NoEvent": 60}, {"Stop": float("nan")}):
+        with pytest.raises(ValueError, match=r"it must be an event of SessionStart, .* with 2 or more"):
+            plugin_text(["agent-hooks"], seconds)

@@ -151,7 +151,8 @@ def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
     for pattern in ("*", "*/*", *sorted(below)):
         for name in iglob(pattern, root_dir=tree, include_hidden=True):
             forms = forms_of(os.path.join(target, name), cwd)
-            in_home = {form[len(home) + 1 :].removeprefix(".config/").partition("/")[0] for form in forms}
+            below_home = [form[len(home) + 1 :] for form in forms if is_below(form, home)]
+            in_home = {each.removeprefix(".config/").partition("/")[0] for each in below_home}
             counts = os.path.isfile(forms[0]) or not in_home.isdisjoint(FILES)
             if any(map(wiring_part, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
                 yield name
