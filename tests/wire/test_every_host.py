@@ -56,6 +56,12 @@ def test_every_decision_is_understood_at_every_event_and_refuses_where_the_table
             assert done.happens in {"yes", "asked"}, decision
 
 
+@pytest.mark.parametrize(("host", "event"), [row for row in ROWS if row[0] not in flat_clients.CLIENTS])
+def test_the_table_refuses_what_the_client_lets_a_command_refuse(host: str, event: str):
+    can_refuse = STAND_INS[host](event, "", "a reason", 2).happens == "no"
+    assert HOSTS[host].rows[event].refuse or not can_refuse
+
+
 @pytest.mark.parametrize("host", STAND_INS)
 def test_an_event_that_the_table_lacks_is_kept_whole(host: str):
     ctx = HOSTS[host].read(whole(host), "FromTheFuture")
