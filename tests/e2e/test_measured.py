@@ -1,4 +1,6 @@
-"""The files `tests/wire/golden/*.measured.json`, recorded anew: what became of a call after a command's answer."""
+"""The files `tests/wire/golden/*.measured.json`, recorded anew: what became of a call after a command's answer. The
+stand-ins of `tests/wire` are put the same cases wherever the tests run.
+"""
 
 from __future__ import annotations
 

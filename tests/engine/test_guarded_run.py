@@ -166,6 +166,29 @@ def test_a_stopped_run_makes_no_further_call_and_no_request():
     assert ending.stop_signal.message == "enough"
 
 
+def test_a_call_behind_one_that_stopped_the_run_is_not_made_whatever_hooks_say_of_it():
+    run = GuardedRun(managed(("after_tool_use", lambda ctx: HookOutcome.stop("enough"))).hooks())
+    made: list[str] = []
+    for name in ("first", "second"):
+        drive(run.tool(ToolCall(name, {}), lambda call: made.append(call.name)))
+    assert made == ["first"]
+
+
+def test_messages_of_a_hook_on_a_call_are_in_the_next_request_once():
+    told = HookOutcome.update(messages=(Message(role="user", content="Mind the gap."),))
+    run = GuardedRun(managed(("after_tool_use", lambda ctx: told)).hooks())
+    sent: list[list[str]] = []
+
+    def model(request: ModelRequest) -> str:
+        sent.append([message.content for message in request.messages])
+        return "hi"
+
+    drive(run.tool(LS, lambda call: "a.txt"))
+    drive(run.model(REQUEST, model))
+    drive(run.model(REQUEST, model))
+    assert sent == [["hello", "Mind the gap."], ["hello"]]
+
+
 def test_a_signal_before_a_step_stops_the_run():
     manager = managed(
         ("before_step", lambda ctx: HookOutcome.signal(StopSignal(reason=StopReason.STEPS_LIMIT, message="0 steps")))

@@ -102,3 +102,6 @@ def qwen(
     if event in QWEN_BLOCKS | {"SubagentStop"} and (ends or refuses):
         return Effect("no", told=why(body), message=message, result=result)
     return Effect(context=context, message=message, result=result)
+
+
+CLIENTS = {"gemini": gemini, "qwen": qwen}

@@ -1,6 +1,7 @@
 """Whatever a hook decides, in whatever words, the host does that and nothing laxer.
 
-The hosts are played by `clients.py`, which is checked here against what the real ones were seen to do.
+The hosts are played by `clients.py` and `gemini_clients.py`, which are checked here against what the real ones were
+seen to do.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.system.visible import without_controls
 from agent_hooks.wire import HOSTS, Answer
 from agent_hooks.wire.answer import CUT
-from wire import clients
+from wire import clients, gemini_clients
 from wire.clients import GOLDEN, Effect, codex_schema, leaks
-from wire.gemini_clients import gemini, qwen
 from wire.golden_files import payloads
 
+<<<<<<< HEAD
 CLIENTS = {**clients.CLIENTS, "gemini": gemini, "qwen": qwen}
+=======
+CLIENTS = {**clients.CLIENTS, **gemini_clients.CLIENTS}
+>>>>>>> standin
 # The host's name of the event before a tool, where it is not Claude Code's.
 BEFORE_TOOL = {"gemini": "BeforeTool"}
 PROMPT = {"gemini": "BeforeAgent"}
