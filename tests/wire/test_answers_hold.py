@@ -22,11 +22,7 @@ from wire import clients, gemini_clients
 from wire.clients import GOLDEN, Effect, codex_schema, leaks
 from wire.golden_files import payloads
 
-<<<<<<< HEAD
-CLIENTS = {**clients.CLIENTS, "gemini": gemini, "qwen": qwen}
-=======
 CLIENTS = {**clients.CLIENTS, **gemini_clients.CLIENTS}
->>>>>>> standin
 # The host's name of the event before a tool, where it is not Claude Code's.
 BEFORE_TOOL = {"gemini": "BeforeTool"}
 PROMPT = {"gemini": "BeforeAgent"}
