@@ -36,6 +36,11 @@ NOISY = """
 """
 
 
+@pytest.fixture
+def command(started_command):
+    return started_command
+
+
 def started(command, payload, ready):
     """The command's process, in a group of its own, once a hook has made the file ``ready``."""
     process = subprocess.Popen(
