@@ -24,9 +24,13 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import agent_hooks
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# First on its path, wherever else there is a package of ours.
+_PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 # Bytes of a number and of the length of a request.
 _NUMBER = 4
 # Imported by the command when it needs them, beside our own modules.
@@ -43,7 +47,7 @@ class Forking:
         with there:
             self._process = subprocess.Popen(
                 [sys.executable, __file__, str(there.fileno())],
-                env={**variables, "PYTHONWARNINGS": "error"},
+                env={**variables, "PYTHONPATH": _PACKAGES, "PYTHONWARNINGS": "error"},
                 pass_fds=[there.fileno()],
                 stdin=subprocess.DEVNULL,
             )
@@ -102,8 +106,6 @@ def forking() -> Forking:
 
 
 def _import_all() -> None:
-    import agent_hooks
-
     skipped = tuple(f"agent_hooks.{name}" for name in _NOT_NEEDED)
     names = [each.name for each in walk_packages(agent_hooks.__path__, "agent_hooks.")]
     for name in (*_LATER, *(name for name in names if not name.startswith(skipped))):
@@ -167,6 +169,6 @@ def _run_script() -> NoReturn:
 if __name__ == "__main__":
     _import_all()
     gc.freeze()
-    _path = sys.path[1:]
+    _path = sys.path[2:]  # after the folder of this file, and the packages
     _become(_fork(socket.socket(fileno=int(sys.argv[1]))), _path)
     _run_script()

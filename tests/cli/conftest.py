@@ -58,3 +58,15 @@ def payload() -> Any:
         return {**json.loads((folder / f"{event}.json").read_text()), **changes}
 
     return read
+
+
+@pytest.fixture
+def doctor(command, project):
+    """What the doctor says of the project, as JSON."""
+    return lambda **options: command("doctor", "--json", str(project.root), **options)
+
+
+@pytest.fixture
+def shown(command, project):
+    """What people read of the same."""
+    return lambda **options: command("doctor", str(project.root), **options).stdout
