@@ -82,6 +82,7 @@ class Command:
     """``agent-hooks`` below ``folder``, in a home and with packages of its own.
 
     ``planning``: a plan of files that were just made is kept too, and ``processes`` tells what was imported.
+    ``forks``: a call need not start Python, see `forked`. Not for tests of what is imported, and from where.
     """
 
     # Whether another event of the same folder comes first each time, so that there is a plan: `pytest --plans`.
