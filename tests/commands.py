@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import agent_hooks
 from agent_hooks.cli.quick import options_of
+from forked import forking
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -81,6 +82,7 @@ class Command:
     """``agent-hooks`` below ``folder``, in a home and with packages of its own.
 
     ``planning``: a plan of files that were just made is kept too, and ``processes`` tells what was imported.
+    ``forks``: a call need not start Python, see `forked`. Not for tests of what is imported, and from where.
     """
 
     # Whether another event of the same folder comes first each time, so that there is a plan: `pytest --plans`.
@@ -88,8 +90,9 @@ class Command:
     # What answers the events first: `pytest --resident`.
     residents: Residents | None = None
 
-    def __init__(self, folder: Path, *, planning: bool = False) -> None:
+    def __init__(self, folder: Path, *, planning: bool = False, forks: bool = True) -> None:
         self.folder = folder
+        self.forks = forks and not planning and hasattr(os, "fork")
         self.site = Path(getsitepackages([str(folder)])[0])
         self.home = folder / "home"
         self.script = folder / "bin" / "agent-hooks"
@@ -113,6 +116,11 @@ class Command:
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
+
+    def hook(self, signature: str, answer: str, options: str = "", name: str = "house") -> None:
+        """Install a plugin with one hook, ``def SIGNATURE: return ANSWER``."""
+        parameters = "" if "(" in signature else "()"
+        self.install(f"@hookimpl({options})\ndef {signature}{parameters}:\n    return {answer}\n", name)
 
     def configure(self, text: str) -> None:
         """Write the user's agent-hooks.toml."""
@@ -155,8 +163,23 @@ class Command:
             finally:
                 Command.plans_first = True
         words = [*program, *arguments] if program else self.arguments(*arguments)
+        variables = {**self.environment, **(env or {})}
+        if not program and self._can_fork(variables):
+            return Done(forking().run(words[1:], variables, cwd or self.folder, given, seconds))
         with self._resident(words, env or {}):
             return self._run(words, given, env or {}, cwd, seconds)
+
+    def _can_fork(self, variables: dict[str, str]) -> bool:
+        """Whether a forked process does the same: Python starts as it always does, with the same package."""
+        of_python = {name for name in variables if name.startswith(("PYTHON", "LC_", "LANG"))}
+        return (
+            self.forks
+            and not self.plans_first
+            and self.residents is None
+            and of_python == {"PYTHONPATH", "PYTHONWARNINGS"}
+            and variables["PYTHONPATH"].startswith(self.environment["PYTHONPATH"])
+            and self.script.read_text() == SCRIPT
+        )
 
     def _run(self, words: list[str], given: bytes | int, env: dict[str, str], cwd: Path | None, seconds: float) -> Done:
         process = subprocess.run(

@@ -6,15 +6,16 @@ import os
 import re
 import socket
 import subprocess
+import time
 from collections import Counter
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.cli.resident import STATUS, TAKEN
 from agent_hooks.system.sockets import LENGTH, address_of, open_folder, pack, size_of, unpack, variables_at_start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from commands import Command
@@ -115,6 +116,39 @@ class Resident:
             self.wait()
         assert self.process.stderr is not None
         self.process.stderr.close()
+
+
+RULES = """
+    import os
+
+    @hookimpl
+    def before_tool_use(tool_call):
+        command = tool_call.command
+        if "deny" in command:
+            return HookOutcome.deny("not here")
+        if "ask" in command:
+            return HookOutcome.ask("really?")
+        if "allow" in command:
+            return HookOutcome.allow()
+
+    @hookimpl
+    def user_input(prompt):
+        return HookOutcome.update(context=prompt.upper())
+"""
+
+
+def bash(payload: Any, agent: str, command: str, **changes: Any) -> dict[str, Any]:
+    """The payload of a shell command."""
+    made: dict[str, Any] = payload(agent, "PreToolUse", tool_name="Bash", tool_input={"command": command}, **changes)
+    return made
+
+
+def is_over(condition: Callable[[], bool]) -> bool:
+    """Wait until ``condition`` holds."""
+    until = time.monotonic() + 30
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.02)
+    return condition()
 
 
 class Residents:

@@ -232,7 +232,7 @@ def test_the_file_itself_is_a_way_in(tmp_path):
 
 @pytest.fixture
 def command(tmp_path):
-    return Command(tmp_path)
+    return Command(tmp_path, forks=False)
 
 
 BROKEN = """

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from commands import Command
 from projects import Project
+from residents import Resident
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 GOLDEN = Path(__file__).parent.parent / "wire" / "golden"
 
@@ -17,6 +21,26 @@ GOLDEN = Path(__file__).parent.parent / "wire" / "golden"
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
     return Command(tmp_path)
+
+
+@pytest.fixture
+def started_command(tmp_path: Path) -> Command:
+    """The command, in processes that Python has started: what a test is about may depend on that."""
+    return Command(tmp_path, forks=False)
+
+
+@pytest.fixture
+def serve(command: Command) -> Iterator[Callable[..., Resident]]:
+    """Start resident processes that end with the test."""
+    started: list[Resident] = []
+
+    def start(*arguments: str, of: Command = command, **options: Any) -> Resident:
+        started.append(Resident(of, *arguments, **options))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.end()
 
 
 @pytest.fixture
@@ -34,3 +58,15 @@ def payload() -> Any:
         return {**json.loads((folder / f"{event}.json").read_text()), **changes}
 
     return read
+
+
+@pytest.fixture
+def doctor(command, project):
+    """What the doctor says of the project, as JSON."""
+    return lambda **options: command("doctor", "--json", str(project.root), **options)
+
+
+@pytest.fixture
+def shown(command, project):
+    """What people read of the same."""
+    return lambda **options: command("doctor", str(project.root), **options).stdout

@@ -45,19 +45,19 @@ RULES = """
 
 
 def check(command, *arguments):
-    command.install(RULES)
+    if not (command.site / "house_rules.py").exists():
+        command.install(RULES)
     return command("check", *arguments)
 
 
-@pytest.mark.parametrize("event", ["before_tool_use", "PreToolUse", "pre_tool_use"])
-def test_an_event_has_all_its_names_and_tools_have_their_kinds(command, event):
-    done = check(command, event, "--tool", "Bash", "--arg", "command=rm x", "--json")
-    assert done.exit_code == 1
-    assert done.json["event"] == "before_tool_use"
-    assert done.json["tool"] == {"name": "Bash", "kind": "shell", "args": {"command": "rm x"}}
-    assert done.json["outcome"]["decision"] == "deny"
-    assert done.json["outcome"]["hook"] == "house.before_tool_use"
-    assert (done.json["goes_ahead"], done.json["executed"]) == (False, False)
+def test_an_event_has_all_its_names_and_tools_have_their_kinds(command):
+    for event in ("before_tool_use", "PreToolUse", "pre_tool_use"):
+        done = check(command, event, "--tool", "Bash", "--arg", "command=rm x", "--json")
+        assert (done.exit_code, done.json["event"]) == (1, "before_tool_use")
+        assert done.json["tool"] == {"name": "Bash", "kind": "shell", "args": {"command": "rm x"}}
+        outcome = done.json["outcome"]
+        assert (outcome["decision"], outcome["hook"]) == ("deny", "house.before_tool_use")
+        assert (done.json["goes_ahead"], done.json["executed"]) == (False, False)
 
 
 def test_walks_are_shown_hook_by_hook(command):
@@ -88,33 +88,31 @@ def test_people_read_the_same(command):
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["PreToolUse", "--tool", "Bash", "--arg", "command=ls"], 0, "It goes ahead"),
-        (["PreToolUse", "--tool", "Bash", "--arg", "command=rm x"], 1, "deny by house.before_tool_use ("),
-        (["PreToolUse", "--tool", "Write", "--arg", "file_path=x"], 1, "It waits for an answer: ask"),
-        (["UserPromptSubmit", "--prompt", "hello"], 0, "It goes ahead"),
-        (["Stop"], 1, "force_continue by house.on_stop: go on"),
-        (["SessionEnd"], 0, "no hook listens to this event"),
+        ("PreToolUse --tool Write --arg file_path=x", 1, "It waits for an answer: ask"),
+        ("UserPromptSubmit --prompt hello", 0, "It goes ahead"),
+        ("Stop", 1, "force_continue by house.on_stop: go on"),
+        ("SessionEnd", 0, "no hook listens to this event"),
     ],
 )
 def test_the_exit_code_says_whether_it_goes_ahead(command, arguments, code, says):
-    done = check(command, *arguments)
+    done = check(command, *arguments.split())
     assert (done.exit_code, says in done.stdout) == (code, True), done
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "says"),
     [
-        ["no_such_event"],
-        ["before_tool_use"],
-        ["before_tool_use", "--tool", "Bash", "--arg", "command"],
-        ["before_tool_use", "--tool", "Bash", "--agent", "claud"],
-        ["on_stop", "--arg", "command=ls"],
+        ("no_such_event", "no_such_event"),
+        ("before_tool_use", "--tool"),
+        ("before_tool_use --tool Bash --arg command", "command"),
+        ("before_tool_use --tool Bash --agent claud", "claud"),
+        ("on_stop --arg command=ls", "--arg"),
     ],
 )
-def test_a_wrong_usage_exits_with_2(command, arguments):
-    done = check(command, *arguments)
+def test_a_wrong_usage_exits_with_2(command, arguments, says):
+    done = check(command, *arguments.split())
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "Error" in done.stderr
+    assert ("Error" in done.stderr, says in done.stderr) == (True, True), done
 
 
 def test_a_wrong_setting_is_no_refusal_and_exits_with_2(command):
@@ -162,14 +160,9 @@ def test_what_hooks_remember_is_thrown_away(command):
 
 
 def test_a_failing_hook_is_told_from_a_rule(command):
-    command.install("""
-        @hookimpl
-        def before_tool_use():
-            raise ValueError("broken")
-    """)
+    command.hook("before_tool_use", "1 / 0")
     done = command("check", "PreToolUse", "--tool", "Bash")
-    assert done.exit_code == 1
-    assert "house.before_tool_use: failed - ValueError: broken" in done.stdout
+    assert (done.exit_code, "house.before_tool_use: failed - ZeroDivisionError" in done.stdout) == (1, True)
 
 
 # -- hooks of files ----------------------------------------------------------------------------------------------------
@@ -220,26 +213,20 @@ def test_our_own_gate_is_shown_only_if_it_decides(command, project):
 
 
 @pytest.mark.parametrize("arguments", [[], ["--json"]])
-def test_what_does_not_hold_is_noted(command, project, arguments):
+def test_what_does_not_hold_is_noted_unless_the_user_lives_with_it(command, project, arguments):
     project.write({"hookconf.py": HOOKCONF})
     done = check_in(command, project, *arguments)
-    assert done.exit_code == 0
-    said = done.json["notes"] if arguments else done.stdout.splitlines()[:1]
-    assert len(said) == 1
-    assert "1 gate is not active" in said[0]
-
-
-@pytest.mark.parametrize("is_trusted", [True, False])
-@pytest.mark.parametrize("arguments", [[], ["--json"]])
-def test_what_the_user_lives_with_is_noted_no_more(command, project, arguments, is_trusted):
+    (said,) = done.json["notes"] if arguments else done.stdout.splitlines()[:1]
+    assert (done.exit_code, "1 gate is not active" in said) == (0, True)
+    (project.root / "hookconf.py").unlink()
     project.write({".claude/settings.json": settings("Stop", "npm test")})
-    if is_trusted:
-        command.trust(project)
-    before = check_in(command, project, *arguments).stdout
-    assert "agent_hooks: " in before
-    findings = command("doctor", "--json", str(project.root)).json["findings"]
-    command.configure(f"ignore = {json.dumps([finding['id'] for finding in findings])}")
-    assert "agent_hooks: " not in check_in(command, project, *arguments).stdout
+    for trust in (lambda: None, lambda: command.trust(project)):
+        trust()
+        command.configure("")
+        assert "agent_hooks: " in check_in(command, project, *arguments).stdout
+        findings = command("doctor", "--json", str(project.root)).json["findings"]
+        command.configure(f"ignore = {json.dumps([finding['id'] for finding in findings])}")
+        assert "agent_hooks: " not in check_in(command, project, *arguments).stdout
 
 
 def test_required_gates_that_are_not_trusted_are_no_wrong_usage(command, project):
@@ -252,11 +239,7 @@ def test_required_gates_that_are_not_trusted_are_no_wrong_usage(command, project
 
 
 def test_the_hooks_are_told_the_project(command, project):
-    command.install("""
-        @hookimpl
-        def before_tool_use(ctx):
-            return HookOutcome.deny(ctx.project_dir)
-    """)
+    command.hook("before_tool_use(ctx)", "HookOutcome.deny(ctx.project_dir)")
     (project.root / "src").mkdir()
     done = command("check", "PreToolUse", "--tool", "Bash", "--cwd", project.at("src"), "--json")
     assert done.json["outcome"]["reason"] == str(project.root)
@@ -383,15 +366,9 @@ def test_what_shall_block_on_failure_does_as_in_claude_code(command, tmp_path, n
 @pytest.mark.parametrize("ending", ["\n-----END RSA PRIVATE KEY-----\n", ""])
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_no_body_of_a_key_is_printed(command, options, ending):
-    command.install("""
-        @hookimpl
-        def before_tool_use(tool_call):
-            return HookOutcome.deny("not here: " + str(tool_call.args))
-    """)
+    command.hook("before_tool_use(tool_call)", 'HookOutcome.deny("not here: " + str(tool_call.args))')
     key = f"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\nbm90IGEga2V5{ending}"
     call = ("--tool", "Write", "--arg", "file_path=key.pem", "--arg", f"content={key}")
     done = command("check", "before_tool_use", *call, *options)
-    assert done.exit_code == 1
-    assert "MIIEowIBAAKCAQEA" not in done.said
-    assert "bm90IGEga2V5" not in done.said
-    assert "BEGIN RSA PRIVATE KEY" in done.said
+    assert (done.exit_code, "BEGIN RSA PRIVATE KEY" in done.said) == (1, True)
+    assert not any(part in done.said for part in ("MIIEowIBAAKCAQEA", "bm90IGEga2V5"))

@@ -94,6 +94,7 @@ def test_guards_add_the_rate_limit_and_end_the_run_after_its_steps(guarded):
     assert (done.exit_code, done.stderr) == (0, "")
     same = WITHOUT_GUARDS.splitlines()[2:-13]
     title, *lines = done.stdout.splitlines()
+    assert not any("..." in line for line in lines)
     assert re.fullmatch(r"An agent at work, its model played from a script: \d+ hooks of demo, guards\.", title)
     assert lines[: len(same)] == same
     assert [" ".join(line.split()) for line in lines[len(same) :]] == [
@@ -113,11 +114,8 @@ def test_guards_add_the_rate_limit_and_end_the_run_after_its_steps(guarded):
     ]
 
 
-def test_the_timeline_is_whole(guarded):
-    assert not any("..." in line for line in guarded("demo").stdout.splitlines())
-
-
 def test_two_runs_of_the_agent_print_the_same(guarded, tmp_path):
+    guarded.forks = False  # each has hashes of its own
     first, second = tmp_path / "first", tmp_path / "second"
     for kind in ([], ["--json"]):
         outputs = []
@@ -198,11 +196,7 @@ def test_a_hook_that_wants_ever_more_rounds_does_not_run_out_of_script(command):
 
 
 def test_a_path_outside_the_workspace_fails_the_run_without_being_read(command):
-    command.install("""
-        @hookimpl(match="read")
-        def before_tool_use():
-            return HookOutcome.with_args({"path": "/etc/hosts"})
-    """)
+    command.hook("before_tool_use", 'HookOutcome.with_args({"path": "/etc/hosts"})', 'match="read"')
     done = command("demo")
     assert "\nstatus: failed\nreason: ValueError\n" in done.stdout
 
@@ -279,30 +273,17 @@ def test_the_tests_of_the_workspace_fail_until_the_agent_has_mended_it(workspace
 # -- the recorded session ----------------------------------------------------------------------------------------------
 
 
-def test_every_decision_occurs_and_the_last_line_counts_them(command):
+def test_a_recorded_session_shows_every_decision_and_its_last_line_counts_them(command):
     done = command("demo", "--recorded")
-    assert done.exit_code == 0
-    assert done.stderr == ""
-    assert done.stdout.splitlines()[-4:-1] == [
-        "events: 25",
-        "decisions: 1 context, 2 deny, 1 ask, 1 rewrite, 1 force_continue",
-        "",
-    ]
-    assert done.stdout.splitlines()[-1].startswith("Next: agent-hooks check ")
-
-
-def test_an_event_and_its_decision_are_two_lines(command):
-    lines = command("demo", "--recorded").stdout.splitlines()
+    assert (done.exit_code, done.stderr) == (0, "")
+    *lines, events, decisions, empty, following = done.stdout.splitlines()
     at = lines.index("PreToolUse        Bash git push --force origin tidy")
     assert lines[at + 1] == "  REWRITE         demo.make_safer: Bash git push --force-with-lease origin tidy"
-
-
-def test_json_of_a_recorded_session_has_the_agents_names_of_its_events(command):
+    assert decisions == "decisions: 1 context, 2 deny, 1 ask, 1 rewrite, 1 force_continue"
+    assert (events, empty, following.partition(" check ")[0]) == ("events: 25", "", "Next: agent-hooks")
     *rows, summary = [json.loads(line) for line in command("demo", "--recorded", "--json").stdout.splitlines()]
-    assert summary == {
-        "events": 25,
-        "decisions": {"context": 1, "deny": 2, "ask": 1, "rewrite": 1, "force_continue": 1},
-    }
+    counts = {"context": 1, "deny": 2, "ask": 1, "rewrite": 1, "force_continue": 1}
+    assert summary == {"events": 25, "decisions": counts}
     (rewritten,) = [row for row in rows if row["decision"] == "rewrite"]
     assert (rewritten["event"], rewritten["agent_event"]) == ("before_tool_use", "PreToolUse")
 
@@ -345,14 +326,7 @@ def test_the_recorded_payloads_have_the_shapes_of_recorded_ones(payload):
 
 
 @KINDS
-def test_without_a_terminal_it_is_plain_text_of_width_100(command, kind):
-    done = command("demo", *kind, env={"TERM": "xterm-256color", "COLORTERM": "truecolor", "FORCE_COLOR": "1"})
-    assert "\x1b" not in done.stdout
-    assert max(len(line) for line in done.stdout.splitlines()) <= 100
-
-
-@KINDS
-def test_it_leaves_nothing_behind(command, tmp_path, kind):
+def test_without_a_terminal_it_is_plain_text_of_width_100_and_it_leaves_nothing_behind(command, tmp_path, kind):
     temporary = tmp_path / "temporary"
     temporary.mkdir()
 
@@ -360,11 +334,13 @@ def test_it_leaves_nothing_behind(command, tmp_path, kind):
         return {path for path in tmp_path.rglob("*") if path.is_file() and "__pycache__" not in path.parts}
 
     before = left()
-    assert command("demo", *kind, env={"TMPDIR": str(temporary)}).exit_code == 0
+    colours = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "FORCE_COLOR": "1"}
+    done = command("demo", *kind, env={"TMPDIR": str(temporary), **colours})
+    assert (done.exit_code, "\x1b" in done.stdout) == (0, False)
+    assert max(len(line) for line in done.stdout.splitlines()) <= 100
     assert (left(), [*temporary.iterdir()]) == (before, [])
 
 
-@KINDS
 @pytest.mark.parametrize("speed", ["-1", "fast"])
-def test_a_wrong_speed_is_a_wrong_usage(command, kind, speed):
-    assert command("demo", *kind, "--speed", speed).exit_code == 2
+def test_a_wrong_speed_is_a_wrong_usage(command, speed):
+    assert command("demo", "--speed", speed).exit_code == 2

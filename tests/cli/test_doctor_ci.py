@@ -97,6 +97,7 @@ def test_programs_read_the_same(doctor):
 
 
 def test_neither_the_project_nor_a_plugin_nor_the_users_files_run_or_count(command, doctor, tmp_path):
+    command.forks = False  # which has imported much before
     mark = tmp_path / "ran"
     run = f"open({str(mark)!r}, 'a').close()"
     command.install(run)

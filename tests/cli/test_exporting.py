@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from commands import Command
+
 pytestmark = [
     pytest.mark.not_resident("it starts its own"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
@@ -90,6 +92,11 @@ class Collecting(BaseHTTPRequestHandler):
 
     def log_message(self, *_arguments: Any) -> None:
         pass
+
+
+@pytest.fixture
+def command(started_command: Command) -> Command:
+    return started_command
 
 
 @pytest.fixture

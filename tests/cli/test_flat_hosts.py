@@ -8,6 +8,7 @@ import pytest
 
 from agent_hooks.cli.quick import event_of, folders_of, shape_of
 from commands import Command, as_written
+from projects import denying, toml
 
 DENY = """
     @hookimpl(match="shell")
@@ -75,30 +76,10 @@ def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command
     assert ask("preToolUse", "PreToolUse") == ("", "not here", 2)
     assert ask("preToolUse", "PreToolUse", tool_name="Read", tool_input={"file_path": "a"}) == ("", "", 0)
     assert ask("beforeSubmitPrompt", "UserPromptSubmit") == ("", "not this", 2)
+    # It goes on after a finished run alone.
     assert ask("stop", "Stop") == ('{"followup_message":"the tests are red"}', "", 0)
-
-
-@pytest.mark.parametrize(
-    ("agent", "file", "event", "expected"),
-    [
-        ("copilot", "unnamed/preToolUse", "preToolUse", {"permissionDecision": "deny"}),
-        ("cursor", "documented/preToolUse", "preToolUse", {"permission": "deny", "agent_message": "not here"}),
-        ("cursor", "documented/beforeSubmitPrompt", "beforeSubmitPrompt", {"continue": False}),
-        ("opencode", "UserPromptSubmit", "UserPromptSubmit", {"decision": "block", "reason": "not this"}),
-    ],
-)
-def test_a_gate_is_answered_in_the_hosts_words(command, payload, agent, file, event, expected):
-    command.install(DENY)
-    done = command("run", "--agent", agent, "--event", event, stdin=json.dumps(payload(agent, file)))
-    assert expected.items() <= json.loads(as_written(done.stdout)).items()
-
-
-@pytest.mark.parametrize(("file", "goes_on"), [("stop", True), ("stop.error", False), ("stop.aborted", False)])
-def test_cursor_goes_on_after_a_finished_run_alone(command, payload, file, goes_on):
-    command.install(STOPPED)
-    done = command("run", "--agent", "cursor", stdin=json.dumps(payload("cursor", f"documented/{file}")))
-    said = json.loads(done.stdout or "{}")
-    assert said == ({"followup_message": "the tests are red"} if goes_on else {})
+    if not option:
+        assert ask("stop.error", "") == ask("stop.aborted", "") == ("", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -121,18 +102,12 @@ def test_an_event_that_no_hook_is_about_is_answered_from_the_plan(tmp_path, payl
     assert "agent_hooks.wire" not in last
 
 
-MARKED = """
-    @hookimpl
-    def user_input(ctx):
-        return HookOutcome.deny(f"forced: {ctx.stop_hook_active}")
-"""
-
-
 @pytest.mark.parametrize(
     ("agent", "stop", "prompt"), [("gemini", "AfterAgent", "BeforeAgent"), ("copilot", "Stop", "UserPromptSubmit")]
 )
 def test_a_prompt_that_is_the_reason_of_a_forced_round_is_marked_once(command, payload, agent, stop, prompt):
-    command.install(STOPPED + MARKED)
+    command.install(STOPPED)
+    command.hook("user_input(ctx)", 'HookOutcome.deny(f"forced: {ctx.stop_hook_active}")', name="second")
     told = json.loads(command.answer(agent, payload(agent, stop, session_id="s")).stdout)["reason"]
     answers = [
         json.loads(command.answer(agent, payload(agent, prompt, session_id=session, prompt=text)).stdout)["reason"]
@@ -141,16 +116,7 @@ def test_a_prompt_that_is_the_reason_of_a_forced_round_is_marked_once(command, p
     assert [*map(as_written, answers)] == ["forced: False", "forced: False", "forced: True", "forced: False"]
 
 
-FAILING = """
-[[hooks.before_tool_use]]
-[[hooks.before_tool_use.hooks]]
-type = "command"
-command = "exit 1"
-[[hooks.on_host_event]]
-[[hooks.on_host_event.hooks]]
-type = "command"
-command = "exit 1"
-"""
+FAILING = toml("exit 1") + toml("exit 1", "on_host_event")
 # Where the model reads the reason: keys of the answer, or stderr.
 REASONS = {
     "claude-code": ("PreToolUse", ("hookSpecificOutput", "permissionDecisionReason")),
@@ -165,7 +131,7 @@ def test_people_are_told_the_line_of_a_hook_that_failed_and_the_model_its_file(c
     command.configure(FAILING)
     event, keys = REASONS[agent]
     done = command.answer(agent, payload(agent, event))
-    place = f"{command.config / 'agent-hooks.toml'}:3"
+    place = f"{command.config / 'agent-hooks.toml'}:2"
     reason = done.json
     for key in keys:
         reason = reason[key]
@@ -181,6 +147,6 @@ def test_a_hook_that_fails_does_not_keep_a_task_open_and_one_that_denies_does(co
     done = command.answer(agent, payload(agent, f"documented/{event}"))
     assert done.exit_code == 0
     assert "so this goes on although a hook refused it" in done.json["systemMessage"]
-    command.configure(FAILING.replace("exit 1", "echo the tests are red >&2; exit 2"))
+    command.configure(FAILING.replace("exit 1", denying("the tests are red")))
     done = command.answer(agent, payload(agent, f"documented/{event}"))
     assert (done.exit_code, as_written(done.stderr)) == (2, "the tests are red")

@@ -28,16 +28,6 @@ def test_a_plugin_that_hangs_at_its_import_holds_up_no_command_that_only_looks(c
     assert "was not ready in 15 s while the import of the plugin 'stuck' of stuck was" in " ".join(done.said.split())
 
 
-def test_status_says_what_is_wired_though_a_plugin_hangs(command):
-    command.install("@hookimpl\ndef before_tool_use():\n    return None\n", "house")
-    assert command("install", "claude-code").exit_code == 0
-    command.install("import signal; signal.raise_signal(signal.SIGALRM)", "stuck")
-    done = command("status")
-    assert done.exit_code == 1
-    assert "wired: PreToolUse" in done.stdout
-    assert "'stuck'" in done.stdout
-
-
 @pytest.mark.parametrize("way", DEADLY)
 @pytest.mark.parametrize("typed", COMMANDS, ids=" ".join)
 def test_a_plugin_that_ends_the_process_is_named(command, typed, way):
@@ -57,13 +47,7 @@ def test_a_plugin_that_ends_the_process_while_it_looks_for_faults_is_named(comma
 
 
 def test_a_hook_that_ends_the_process_of_check_is_no_silent_success(command):
-    command.install("""
-        import os
-
-        @hookimpl
-        def on_stop():
-            os._exit(0)
-    """)
+    command.hook("on_stop", '__import__("os")._exit(0)')
     done = command("check", "Stop")
     assert (done.exit_code, done.stdout) == (2, "")
     assert "while the hooks of on_stop were running" in done.stderr
@@ -76,31 +60,29 @@ def test_the_exit_code_of_a_command_is_its_own(command):
     assert command("plugins").exit_code == 1
 
 
-def test_a_command_ends_with_the_signal_that_its_parent_gets(command):
-    command.install("import time; print('importing', flush=True); time.sleep(600)", "slow")
+@pytest.mark.parametrize(
+    ("typed", "code", "told"),
+    [
+        ("plugins", "print('importing', flush=True); ", b"importing\n"),
+        pytest.param(
+            "doctor",
+            "",
+            b"agent-hooks: still waiting for the import of the plugin 'hanging' of hanging.\n",
+            marks=pytest.mark.once,
+        ),
+    ],
+)
+def test_a_slow_plugin_is_named_and_the_command_ends_with_the_signal_that_its_parent_gets(command, typed, code, told):
+    command.install(f"import time; {code}time.sleep(600)", "hanging")
     process = subprocess.Popen(
-        command.arguments("plugins"), env=command.environment, cwd=command.folder, stderr=subprocess.PIPE
+        command.arguments(typed), env=command.environment, cwd=command.folder, stderr=subprocess.PIPE
     )
-    assert process.stderr is not None
-    assert b"importing" in process.stderr.readline()
-    os.kill(process.pid, signal.SIGTERM)
-    assert process.wait(timeout=60) == 128 + signal.SIGTERM
-    assert process.stderr.read() == b""  # the child holds it no longer
-    process.stderr.close()
-
-
-def test_a_plugin_that_hangs_is_named_while_the_command_waits(command):
-    command.install("import time; time.sleep(600)", "hanging")
-    process = subprocess.Popen(
-        command.arguments("doctor"), env=command.environment, cwd=command.folder, stderr=subprocess.PIPE
-    )
-    assert process.stderr is not None
-    told = process.stderr.readline()
-    os.kill(process.pid, signal.SIGTERM)
-    assert process.wait(timeout=60) == 128 + signal.SIGTERM
-    assert told == b"agent-hooks: still waiting for the import of the plugin 'hanging' of hanging.\n"
-    assert process.stderr.read() == b""  # once
-    process.stderr.close()
+    with process:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        os.kill(process.pid, signal.SIGTERM)
+        assert process.wait(timeout=60) == 128 + signal.SIGTERM
+        assert (line, process.stderr.read()) == (told, b"")  # once, and the child holds it no longer
 
 
 @pytest.mark.parametrize("raised", ["raise type('Panic', (BaseException,), {})('odd')", "raise GeneratorExit('odd')"])
@@ -111,3 +93,13 @@ def test_a_plugin_that_fails_with_no_exception_is_broken(command, raised):
     assert (done.exit_code, done.stderr) == (1, "")
     assert "The plugin 'panics' of panics is broken" in done.stdout
     assert "panics_rules.py:" in done.stdout
+
+
+def test_status_says_what_is_wired_though_a_plugin_hangs(command):
+    command.install("@hookimpl\ndef before_tool_use():\n    return None\n", "house")
+    assert command("install", "claude-code").exit_code == 0
+    command.install("import signal; signal.raise_signal(signal.SIGALRM)", "stuck")
+    done = command("status")
+    assert done.exit_code == 1
+    assert "wired: PreToolUse" in done.stdout
+    assert "'stuck'" in done.stdout

@@ -29,11 +29,7 @@ def test_without_the_extra_people_are_told_how_to_install_it(command, name, type
 
 @pytest.mark.parametrize("name", ["click", "rich", "pydantic"])
 def test_run_needs_no_extra(command, payload, name):
-    command.install("""
-        @hookimpl
-        def before_tool_use():
-            return HookOutcome.deny("not here")
-    """)
+    command.hook("before_tool_use", 'HookOutcome.deny("not here")')
     command.script.write_text(WITHOUT.format(name=name))
     assert command.answer("codex", payload("codex", "PreToolUse")).why == "not here"
 
@@ -60,30 +56,31 @@ def test_the_package_runs_as_a_module_and_imports_nothing_from_the_folder_it_is_
     assert (done.returncode, done.stdout) == (0, f"agent-hooks, version {agent_hooks.__version__}\n".encode())
 
 
-def test_the_version_is_the_packages_own(command):
-    assert command("--version").stdout == f"agent-hooks, version {agent_hooks.__version__}\n"
+COMMANDS = {
+    *("check", "demo", "doctor", "events", "init", "install", "new", "plugins", "run", "schema", "serve", "status"),
+    *("trust", "uninstall", "untrust"),
+}
 
 
-def test_help_lists_every_command(command):
-    done = command("--help")
-    assert done.exit_code == 0
-    listed = {line.split()[0] for line in done.stdout.partition("Commands:")[2].splitlines() if line.strip()}
-    assert {"run", "demo", "plugins", "events", "check", "trust", "untrust", "doctor", "schema"} <= listed
-    assert {"install", "uninstall", "status"} <= listed
-
-
-@pytest.mark.parametrize("name", ["demo", "plugins", "events", "check", "trust", "doctor"])
-def test_each_command_explains_itself(command, name):
-    done = command(name, "--help")
-    assert done.exit_code == 0
-    assert "--json" in done.stdout
+def test_help_lists_every_command_and_each_explains_itself(command):
+    listed = command("--help").stdout.partition("Commands:")[2].splitlines()
+    assert {line.split()[0] for line in listed if line.strip()} == COMMANDS
+    for name in COMMANDS:
+        done = command(name, "--help")
+        assert (done.exit_code, f"agent-hooks {name}" in done.stdout) == (0, True), name
+        expected = name in ("demo", "plugins", "events", "check", "trust", "doctor", "status")
+        assert ("--json" in done.stdout) == expected, name
 
 
 @pytest.mark.parametrize(
-    "typed", [["demo"], ["demo", "--recorded"], ["doctor"], ["plugins"], ["schema"], ["trust", "--show"]]
+    "typed",
+    [
+        *("--version", "demo", "demo --recorded", "doctor", "plugins", "events", "schema", "trust --show", "init"),
+        *("check Stop", "new plugin a-rule", "install --dry-run codex", "uninstall codex", "install codex --trust"),
+    ],
 )
-def test_commands_with_tests_that_run_once_come_to_their_end_on_every_python(command, typed):
-    done = command(*typed)
+def test_every_command_comes_to_its_end_in_a_process_of_its_own_on_every_python(started_command, typed):
+    done = started_command(*typed.split())
     assert (done.exit_code, done.stderr) == (0, "")
     assert done.stdout
 

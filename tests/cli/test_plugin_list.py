@@ -59,42 +59,19 @@ def test_a_broken_plugin_is_told_with_why_and_the_remedy(command):
     command.install("import no_such_module", "broken")
     done = command("plugins")
     assert done.exit_code == 1
-    assert "broken 1.0  from broken  plugin  broken" in done.stdout
+    for said in ("broken 1.0  from broken  plugin  broken", "house 1.0  from house  plugin  active"):
+        assert said in done.stdout
     assert "No module named 'no_such_module'" in done.stdout
     assert "AGENT_HOOKS_DISABLE=broken" in done.stdout
-    assert "house 1.0  from house  plugin  active" in done.stdout
-    assert {plugin["name"]: plugin["status"] for plugin in command("plugins", "--json").json["plugins"]} == {
-        "broken": "broken",
-        "house": "active",
-    }
-
-
-def test_a_plugin_that_is_switched_off_is_listed_as_such(command):
-    command.install(GOOD)
-    done = command("plugins", "--json", env={"AGENT_HOOKS_DISABLE": "house"})
-    assert done.exit_code == 0
-    assert [plugin["status"] for plugin in done.json["plugins"]] == ["disabled"]
-    assert "AGENT_HOOKS_DISABLE" in done.json["warnings"][0]
+    listed = command("plugins", "--json", env={"AGENT_HOOKS_DISABLE": "house"})
+    statuses = {plugin["name"]: plugin["status"] for plugin in listed.json["plugins"]}
+    assert (listed.exit_code, statuses) == (1, {"broken": "broken", "house": "disabled"})
+    assert "AGENT_HOOKS_DISABLE" in listed.json["warnings"][0]
 
 
 def test_without_plugins_people_learn_where_to_get_some(command):
     done = command("plugins")
-    assert done.exit_code == 0
-    assert "No plugin is installed" in done.stdout
-
-
-def test_a_foreign_distribution_with_the_same_package_is_named_with_the_remedy(command):
-    info = command.site / "agent_hooks_sdk-3.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: agent-hooks-sdk\nVersion: 3.0\n")
-    (info / "top_level.txt").write_text("agent_hooks\n")
-    (info / "RECORD").write_text("agent_hooks/__init__.py,,\n")
-    done = command("plugins")
-    assert done.exit_code == 0
-    words = " ".join(done.stdout.split())
-    assert "'agent-hooks-sdk'" in words
-    assert "pip uninstall --yes agent-hooks-sdk && " in words
-    assert "pip install --force-reinstall --no-deps agent-hooks-core" in words
+    assert (done.exit_code, "No plugin is installed" in done.stdout) == (0, True)
 
 
 def test_the_hooks_of_files_are_listed_with_where_they_are_written(command, project):
@@ -137,13 +114,12 @@ def test_what_stands_in_for_a_file_is_listed_as_broken_with_its_own_remedy(comma
     assert statuses[project.at("hookconf.py")] == "broken"
 
 
-@pytest.mark.parametrize("arguments", [[], ["--json"]])
-def test_what_the_user_lives_with_is_no_warning(command, project, arguments):
+def test_what_the_user_lives_with_is_no_warning(command, project):
     command.trust(project.write({".claude/settings.json": settings("Stop", "npm test")}))
-    assert "npm test" in command("plugins", *arguments, cwd=project.root).stdout
+    assert "npm test" in command("plugins", "--json", cwd=project.root).json["warnings"][0]
     (finding,) = command("doctor", "--json", str(project.root)).json["findings"]
     command.configure(f"ignore = [{json.dumps(finding['id'])}]")
-    assert "agent_hooks: " not in command("plugins", *arguments, cwd=project.root).stdout
+    assert command("plugins", "--json", cwd=project.root).json["warnings"] == []
 
 
 def test_required_gates_that_are_not_trusted_are_told(command, project):

@@ -119,3 +119,23 @@ def test_the_schema_has_the_models(command, ask):
     assert check.is_valid({"frozen": {"words": ["x"]}, "of_nobody": {"x": 1}})
     assert not check.is_valid({"frozen": {"words": "x"}})
     assert not check.is_valid({"frozen": {"wrods": []}})
+
+
+def test_the_settings_of_a_project_count_once_they_are_trusted(command, ask, project):
+    project.write({"agent-hooks.toml": "\n[frozen]\nwords = ['make']\n"})
+    done = ask("make")
+    assert (done.exit_code, "The settings [frozen] are not active in the project" in done.said) == (0, True)
+    assert command("doctor", "--json", str(project.root)).json["settings"] == {}
+    shown = 'agent-hooks.toml:3  frozen.words = ["make"]'
+    assert command("trust", "--show", "--json", str(project.root)).json["settings"] == [shown]
+    assert shown in command("trust", "--show", str(project.root)).stdout
+    command.trust(project)
+    origin = f"{project.root}/agent-hooks.toml:2"
+    assert command("doctor", "--json", str(project.root)).json["settings"] == {"frost": [origin]}
+    assert f"The plugin frost has settings from {origin}." in command("doctor", str(project.root)).stdout
+    (plugin,) = command("plugins", "--json", cwd=project.root).json["plugins"]
+    assert plugin["settings"] == [origin]
+    assert f"settings from {origin}" in command("plugins", cwd=project.root).stdout
+    project.write({"agent-hooks.toml": "\n[frozen]\nwords = ['ninja']\n"})
+    done = ask("make")
+    assert (done.exit_code, "files changed since they were trusted" in done.said) == (0, True)

@@ -120,11 +120,7 @@ def test_a_tool_call_that_cannot_be_read_is_no_stop_whatever_its_arguments_say(c
 
 @pytest.mark.parametrize("agent", AGENTS)
 def test_a_large_result_is_judged(command, payload, agent):
-    command.install("""
-        @hookimpl
-        def after_tool_use(result):
-            return HookOutcome.deny(f"withheld: {len(result) > 20_000_000}")
-    """)
+    command.hook("after_tool_use(result)", 'HookOutcome.deny(f"withheld: {len(result) > 20_000_000}")')
     done = command.answer(agent, payload(agent, "PostToolUse", tool_response="x" * 20_000_001))
     assert done.json["reason"].endswith("): withheld: True") if agent == "claude-code" else done.why == "withheld: True"
 

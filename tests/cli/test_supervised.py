@@ -18,11 +18,7 @@ from projects import toml
 pytestmark = pytest.mark.interpreter
 
 AGENTS = ["claude-code", "codex"]
-DENY = """
-    @hookimpl
-    def before_tool_use(tool_call):
-        return HookOutcome.deny("not here")
-"""
+DENY = ("before_tool_use", 'HookOutcome.deny("not here")')
 NOISY = """
     import os, subprocess, sys
     print("printed while imported")
@@ -38,111 +34,131 @@ NOISY = """
 """
 
 
-def started(command, payload, ready):
+@pytest.fixture
+def ask(command, payload):
+    """Answer a tool call, or another recorded event."""
+
+    def ask(*options, agent="codex", event="PreToolUse", **changes):
+        return command.answer(agent, payload(agent, event, **changes), *options)
+
+    return ask
+
+
+@pytest.fixture
+def alive(tmp_path):
+    """The path of a fifo. Processes that hold it are gone once it has ended."""
+    fifo = tmp_path / "alive"
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    yield fifo
+    assert select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""
+    os.close(reader)
+
+
+@pytest.fixture
+def started(command, payload):
     """The command's process, in a group of its own, once a hook has made the file ``ready``."""
-    process = subprocess.Popen(
-        command.arguments("run", "--agent", "claude-code"),
-        env=command.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert process.stdin is not None
-    process.stdin.write(json.dumps(payload).encode())
-    process.stdin.close()
-    process.stdin = None
-    until = monotonic() + 30
-    while not ready.exists():
-        assert monotonic() < until
-        sleep(0.02)
-    return process
+
+    def start(ready, **changes):
+        process = subprocess.Popen(
+            command.arguments("run", "--agent", "claude-code"),
+            env=command.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(payload("claude-code", "PreToolUse", **changes)).encode())
+        process.stdin.close()
+        process.stdin = None
+        until = monotonic() + 30
+        while not ready.exists():
+            assert monotonic() < until
+            sleep(0.02)
+        return process
+
+    return start
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_nothing_a_plugin_prints_gets_into_a_deny(command, payload, agent):
+def test_nothing_a_plugin_prints_gets_into_a_deny(command, ask, agent):
     command.install(NOISY.replace("OUTCOME", 'HookOutcome.deny("not here")'))
-    done = command.answer(agent, payload(agent, "PreToolUse"))
-    assert done.specific["permissionDecision"] == "deny"
-    assert (done.why, done.exit_code) == ("not here", 2)
+    done = ask(agent=agent)
+    assert (done.denies, done.specific["permissionDecision"], done.why) == (True, "deny", "not here")
 
 
-def test_what_a_plugin_prints_is_on_stderr_where_nobody_is_refused(command, payload):
+def test_what_a_plugin_prints_is_on_stderr_where_nobody_is_refused(command, ask):
     command.install(NOISY.replace("OUTCOME", "None"))
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+    done = ask(agent="claude-code")
     assert (done.stdout, done.exit_code) == ("", 0)
     for said in ("printed while imported", "written to 1", "an error of mine", "from a process", "its error"):
         assert said in done.stderr
 
 
-def test_a_flood_of_output_neither_blocks_nor_grows(command, payload):
-    command.install("""
-        @hookimpl
-        def before_tool_use():
-            for _ in range(200):
-                print("x" * 10_000)
-    """)
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
+def test_a_flood_of_output_neither_blocks_nor_grows(command, ask):
+    command.hook("before_tool_use", '[print("x" * 10_000) for _ in range(200)] and None')
+    done = ask(agent="claude-code")
     assert (done.stdout, done.exit_code) == ("", 0)
     assert 0 < len(done.stderr) <= 64 * 1024
 
 
-@pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize(
     "broken",
     ["import sys; sys.exit(0)", "raise RuntimeError('half installed')", "import no_such_module", "def (:"],
 )
-def test_a_plugin_that_cannot_be_imported_denies_and_is_named(command, payload, agent, broken):
+def test_a_plugin_that_cannot_be_imported_denies_and_is_named(command, ask, broken):
     command.install(broken)
-    done = command.answer(agent, payload(agent, "PreToolUse"))
-    assert done.denies
-    assert "'house'" in done.stderr
+    done = ask()
+    assert (done.denies, "Traceback" in done.stderr) == (True, False)
     assert "AGENT_HOOKS_DISABLE=house" in done.stderr
-    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("source", ["import os; os._exit(0)", "import os; os.kill(os.getpid(), 11)"])
+def test_a_plugin_that_ends_the_process_at_its_import_is_named(command, ask, source):
+    command.hook(*DENY)
+    command.install(source, "deadly")
+    done = ask()
+    assert (done.denies, "while the import of the plugin 'deadly' of deadly was running" in done.why) == (True, True)
+
+
+def test_a_hookconf_that_ends_the_process_is_named(command, ask, project):
+    command.trust(project.write({"hookconf.py": "import os; os._exit(0)"}))
+    done = ask(cwd=str(project.root))
+    assert (done.denies, f"while the import of {project.at('hookconf.py')} was running" in done.why) == (True, True)
 
 
 @pytest.mark.parametrize(
     "end",
     ["sys.exit(0)", "os._exit(0)", "os.kill(os.getpid(), 9)", "os.abort()", "raise KeyboardInterrupt", "1 / 0"],
 )
-def test_a_hook_that_ends_its_process_or_fails_denies(command, payload, end):
-    command.install(f"""
-        import os, sys
-
-        @hookimpl
-        def before_tool_use():
-            {end}
-    """)
-    done = command.answer("codex", payload("codex", "PreToolUse"))
-    assert done.denies
-    assert "house.before_tool_use" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_hook_that_ends_its_process_or_fails_denies(command, ask, end):
+    command.install(f"import os, sys\n@hookimpl\ndef before_tool_use():\n    {end}\n")
+    done = ask()
+    assert (done.denies, "Traceback" in done.stderr) == (True, False)
+    running = end.startswith("os.")
+    assert ("the hook house.before_tool_use was running" if running else "house.before_tool_use") in done.stderr
 
 
-@pytest.mark.parametrize("agent", AGENTS)
 @pytest.mark.parametrize(
-    "hang",
+    ("agent", "hang"),
     [
-        "time.sleep(60)",
-        "re.match('(a+)+$', 'a' * 60 + 'b')",  # holds the interpreter's lock: no thread of the process gets to run
-        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60)",
-        "subprocess.run(['sleep', '60'])",
+        ("claude-code", "time.sleep(60)"),
+        ("codex", "time.sleep(60)"),
+        ("codex", "re.match('(a+)+$', 'a' * 60 + 'b')"),  # holds the interpreter's lock: no thread gets to run
+        ("codex", "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60)"),
+        ("codex", "subprocess.run(['sleep', '60'])"),
     ],
 )
-def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, payload, agent, hang):
-    command.install(f"""
-        import re, signal, subprocess, time
-
-        @hookimpl
-        def before_tool_use():
-            {hang}
-    """)
+def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, ask, agent, hang):
+    command.install(f"import re, signal, subprocess, time\n@hookimpl\ndef before_tool_use():\n    {hang}\n")
     started = monotonic()
-    done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "2")
+    done = ask("--timeout", "2", agent=agent)
+    assert monotonic() - started < 30
     assert done.denies
     assert "the hook house.before_tool_use" in done.stderr.lower()
     assert "longer timeout" in done.stderr
-    assert monotonic() - started < 30
 
 
 # Longer than the test may take: only the hook's own limit ends it.
@@ -160,170 +176,126 @@ _BLOCKING = {
 
 
 @pytest.mark.parametrize("shape", _BLOCKING)
-def test_the_default_timeout_holds_for_whatever_blocks_and_names_the_hook(command, payload, shape):
+def test_the_default_timeout_holds_for_whatever_blocks_and_names_the_hook(command, ask, shape):
     command.configure("[policy]\ntimeout = 1\n")
     options = {"wrapper": "wrapper=True", "async wrapper": "wrapper=True", "match": "match=lambda ctx: time.sleep(300)"}
     source = "import asyncio, re, time\nfrom contextlib import suppress\n"
     command.install(f"{source}\n@hookimpl({options.get(shape, '')})\n{_BLOCKING[shape]}")
-    done = command.answer("codex", payload("codex", "PreToolUse"), *_LONG)
+    done = ask(*_LONG)
     assert done.denies
     assert "the hook house.before_tool_use" in done.stderr.lower()
     assert "longer timeout" in done.stderr
 
 
 @pytest.mark.parametrize("shape", ["plain", "async", "async after a wait"])
-def test_a_hook_that_hangs_and_may_fail_lets_the_other_hooks_decide(command, payload, shape):
+def test_a_hook_that_hangs_and_may_fail_lets_the_other_hooks_decide(command, ask, shape):
     command.configure("[policy]\ntimeout = 1\n")
     command.install(f"import asyncio, time\n\n@hookimpl(on_failure='open', priority=5)\n{_BLOCKING[shape]}")
-    assert command.answer("codex", payload("codex", "PreToolUse"), *_LONG).exit_code == 0
-    command.install(DENY, name="other")
-    done = command.answer("codex", payload("codex", "PreToolUse"), *_LONG)
-    assert done.why == "not here"
+    assert ask(*_LONG).exit_code == 0
+    command.hook(*DENY, name="other")
+    assert ask(*_LONG).why == "not here"
 
 
-def test_a_hook_that_takes_its_time_within_its_own_timeout_is_waited_for(command, payload):
+def test_a_hook_that_takes_its_time_within_its_own_timeout_is_waited_for(command, ask):
     command.configure("[policy]\ntimeout = 0.2\n")
-    command.install("""
-        import time
-
-        @hookimpl(timeout=60.0)
-        def before_tool_use():
-            time.sleep(1)
-            return HookOutcome.deny("slow but sure")
-    """)
-    assert command.answer("codex", payload("codex", "PreToolUse"), *_LONG).why == "slow but sure"
+    command.hook("before_tool_use", '__import__("time").sleep(1) or HookOutcome.deny("slow but sure")', "timeout=60.0")
+    assert ask(*_LONG).why == "slow but sure"
 
 
-def test_a_plugin_that_hangs_while_it_is_imported_is_named(command, payload):
+def test_a_plugin_that_hangs_while_it_is_imported_is_named(command, ask):
     command.install("import time\ntime.sleep(300)")
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
+    done = ask("--timeout", "2")
     assert done.denies
     assert "'house' of house could not be loaded (" in done.stderr
     assert "HookTimeoutError: " in done.stderr
     assert "house_rules.py:3: HookTimeoutError: " in done.json["systemMessage"]
 
 
-def test_a_hook_that_ends_its_process_is_named(command, payload):
-    command.install("""
-        import os
-
-        @hookimpl
-        def before_tool_use():
-            os._exit(0)
-    """)
-    assert "the hook house.before_tool_use was running" in command.answer("codex", payload("codex", "PreToolUse")).why
-
-
-def test_what_a_late_hook_started_is_killed_with_it(command, payload):
-    """A process that holds the fifo's other end keeps it open: its end is the process's end."""
-    fifo = command.folder / "alive"
-    os.mkfifo(fifo)
+def test_what_a_late_hook_started_is_killed_with_it(command, ask, alive):
     command.install(f"""
         import subprocess
 
         @hookimpl
         def before_tool_use():
-            subprocess.run(["sleep", "600"], stdout=open({str(fifo)!r}, "wb"))
+            subprocess.run(["sleep", "600"], stdout=open({str(alive)!r}, "wb"))
     """)
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    assert command.answer("claude-code", payload("claude-code", "PreToolUse"), "--timeout", "3").denies
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
+    assert ask("--timeout", "3").denies
 
 
-def test_the_deadline_is_before_the_hosts_own(command, payload):
+def test_the_deadline_is_before_the_hosts_own(command, ask):
     """Codex gives an interruption 1 s in all."""
-    command.install("""
-        import time
-
-        @hookimpl
-        def on_host_event():
-            time.sleep(60)
-    """)
+    command.hook("on_host_event", '__import__("time").sleep(60)')
     started = monotonic()
-    done = command.answer("codex", payload("codex", "documented/Interrupt"))
+    done = ask(event="documented/Interrupt")
     assert done.exit_code == 0
     assert "The hook house.on_host_event failed: HookTimeoutError" in done.json["systemMessage"]
     assert monotonic() - started < 30
 
 
-def test_an_answer_that_was_given_stands_although_something_hangs_after_it(command, payload):
-    command.install("""
-        import atexit, time
-
-        atexit.register(time.sleep, 60)
-
-        @hookimpl
-        def before_tool_use():
-            return HookOutcome.deny("not here")
-    """)
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
+def test_an_answer_that_was_given_stands_although_something_hangs_after_it(command, ask):
+    command.install("import atexit, time\natexit.register(time.sleep, 60)")
+    command.hook(*DENY, name="other")
+    done = ask("--timeout", "2")
     assert (done.why, done.exit_code) == ("not here", 2)
 
 
-@pytest.mark.parametrize("agent", AGENTS)
-@pytest.mark.parametrize("ending", ["time.sleep(600)", "os._exit(1)", "os.kill(os.getpid(), 9)"])
-@pytest.mark.parametrize("colour", ["def", "async def"])
-def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command, payload, agent, colour, ending):
-    command.install(f"""
-        import os, time
-
-        @hookimpl
-        def before_tool_use():
-            return HookOutcome.deny("not here")
-
-        @hookimpl(specname="before_tool_use", mode="observe")
-        {colour} look():
-            {ending}
-    """)
-    done = command.answer(agent, payload(agent, "PreToolUse"), "--timeout", "2")
+@pytest.mark.parametrize(
+    ("colour", "ending"),
+    [
+        *(("def", ending) for ending in ("time.sleep(600)", "os._exit(1)", "os.kill(os.getpid(), 9)")),
+        *(("async def", ending) for ending in ("time.sleep(600)", "os._exit(1)")),
+    ],
+)
+def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command, ask, colour, ending):
+    command.hook(*DENY)
+    observer = f'@hookimpl(specname="before_tool_use", mode="observe")\n{colour} look():\n    {ending}\n'
+    command.install(f"import os, time\n{observer}", "observer")
+    done = ask("--timeout", "2")
     assert (done.why, done.exit_code) == ("not here", 2)
 
 
-def test_an_observer_does_not_keep_the_host_waiting_for_long(command, payload):
-    """Without a time of its own the command waits 10 s of the host's 600."""
-    command.install("""
-        import time
-
-        @hookimpl(mode="observe")
-        def before_tool_use():
-            time.sleep(600)
-    """)
+@pytest.mark.parametrize(
+    ("event", "within"),
+    [
+        pytest.param("PreToolUse", 40, marks=pytest.mark.once),  # the command waits 10 s of the host's 600
+        ("SessionEnd", 9),  # Claude Code gives it 1.5 s in all
+    ],
+)
+def test_observers_have_no_more_time_than_the_host_gives_and_never_long(command, ask, event, within):
+    command.hook("before_tool_use", '__import__("time").sleep(600)', 'mode="observe"')
+    command.hook("session_end", '__import__("time").sleep(600)', name="second")
     started = monotonic()
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert "still at work" in done.stderr
-    assert monotonic() - started < 40
+    done = ask(agent="claude-code", event=event)
+    assert (done.stdout, done.exit_code, "still at work" in done.stderr) == ("", 0, True)
+    assert monotonic() - started < within
 
 
-def test_observers_have_no_more_time_than_the_host_gives(command, payload):
-    """Claude Code gives the end of a session 1.5 s in all."""
-    command.install("""
-        import time
+READY = """
+    import os, pathlib, re, signal, subprocess, time
 
-        @hookimpl
-        def session_end():
-            time.sleep(600)
-    """)
-    started = monotonic()
-    done = command.answer("claude-code", payload("claude-code", "SessionEnd"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert "still at work" in done.stderr
-    assert monotonic() - started < 9
+    @hookimpl({options})
+    def before_tool_use():
+        {first}
+        pathlib.Path({ready!r}).write_text("")
+        {last}
+        time.sleep(600)
+"""
 
 
-def test_a_command_that_is_terminated_while_observers_look_keeps_its_answer(command, payload):
-    ready = command.folder / "ready"
-    command.install(f"""
-        import pathlib, time
+@pytest.fixture
+def ready(command):
+    """Install a hook that makes this file, and then waits."""
+    path = command.folder / "ready"
 
-        @hookimpl(mode="observe")
-        def before_tool_use():
-            pathlib.Path({str(ready)!r}).write_text("")
-            time.sleep(60)
-    """)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
+    def install(options="", first="pass", last="pass"):
+        command.install(READY.format(options=options, first=first, ready=str(path), last=last))
+        return path
+
+    return install
+
+
+def test_a_command_that_is_terminated_while_observers_look_keeps_its_answer(ready, started):
+    process = started(ready('mode="observe"'))
     process.terminate()
     stdout, stderr = process.communicate(timeout=30)
     assert (stdout, stderr, process.returncode) == (b"", b"", 0)
@@ -334,52 +306,35 @@ def test_a_command_that_is_terminated_while_observers_look_keeps_its_answer(comm
     [
         "time.sleep(600)",
         "re.match('(a+)+$', 'a' * 60 + 'b')",
-        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(600)",
-        "os.fork() or time.sleep(600)",
+        "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())",
+        "os.fork()",
     ],
 )
-def test_hooks_die_with_a_command_that_is_killed(command, payload, hang):
-    """They and what they started hold the fifo's other end: when it closes, all of them are gone."""
-    fifo, ready = command.folder / "alive", command.folder / "ready"
-    os.mkfifo(fifo)
-    command.install(f"""
-        import os, pathlib, re, signal, subprocess, time
-
-        @hookimpl
-        def before_tool_use():
-            alive = os.open({str(fifo)!r}, os.O_WRONLY)
-            subprocess.Popen(["sleep", "600"], pass_fds=[alive])
-            pathlib.Path({str(ready)!r}).write_text("")
-            {hang}
-            time.sleep(600)
-    """)
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
+def test_hooks_die_with_a_command_that_is_killed(ready, started, alive, hang):
+    holds = f'subprocess.Popen(["sleep", "600"], pass_fds=[os.open({str(alive)!r}, os.O_WRONLY)])'
+    process = started(ready(first=holds, last=hang))
     os.killpg(process.pid, signal.SIGKILL)  # as a host does that ends everything it has started
     process.communicate(timeout=30)
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
 
 
-def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, payload):
+def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, ask):
+    observed, exited = command.folder / "observed", command.folder / "exited"
     command.install(f"""
         import atexit, pathlib, time
 
-        atexit.register(pathlib.Path({str(command.folder / "exited")!r}).touch)
+        atexit.register(pathlib.Path({str(exited)!r}).touch)
 
         @hookimpl(mode="observe", background=True)
         def before_tool_use():
             time.sleep(0.2)
-            pathlib.Path({str(command.folder / "observed")!r}).touch()
+            pathlib.Path({str(observed)!r}).touch()
     """)
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert (done.stdout, done.exit_code) == ("", 0)
-    assert (command.folder / "observed").exists()
-    assert (command.folder / "exited").exists()
+    done = ask(agent="claude-code")
+    assert (done.stdout, done.exit_code, observed.exists(), exited.exists()) == ("", 0, True, True)
 
 
-def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(command, payload):
+def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(command, ask):
+    command.forks = False  # for streams that are read to their end
     command.install(f"""
         import os, signal, subprocess
 
@@ -393,7 +348,7 @@ def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(comm
             return HookOutcome.deny("not here")
     """)
     started = monotonic()
-    done = command.answer("codex", payload("codex", "PreToolUse"))  # reads to the end of both streams
+    done = ask()
     for pid in (command.folder / "pids").read_text().split():
         os.kill(int(pid), signal.SIGKILL)
     assert (done.why, done.exit_code) == ("not here", 2)
@@ -401,17 +356,8 @@ def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(comm
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU])
-def test_a_command_that_is_asked_to_end_still_denies(command, payload, number):
-    ready = command.folder / "ready"
-    command.install(f"""
-        import pathlib, time
-
-        @hookimpl
-        def before_tool_use():
-            pathlib.Path({str(ready)!r}).write_text("")
-            time.sleep(60)
-    """)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
+def test_a_command_that_is_asked_to_end_still_denies(ready, started, number):
+    process = started(ready())
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 2
@@ -419,58 +365,33 @@ def test_a_command_that_is_asked_to_end_still_denies(command, payload, number):
     assert number.name.encode() in stderr
 
 
-def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, payload):
-    ready = command.folder / "ready"
-    command.install(f"""
-        import pathlib, time
-
-        @hookimpl
-        def before_tool_use():
-            return HookOutcome.deny("not here")
-
-        @hookimpl(mode="observe", specname="before_tool_use")
-        def look():
-            time.sleep(0.5)  # for the answer to be read
-            pathlib.Path({str(ready)!r}).write_text("")
-            time.sleep(60)
-    """)
-    process = started(command, payload("claude-code", "PreToolUse"), ready)
+def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready, started):
+    command.hook(*DENY, name="other")
+    process = started(ready('mode="observe"', first="time.sleep(0.5)  # for the answer to be read"))
     process.send_signal(signal.SIGHUP)
     _, stderr = process.communicate(timeout=30)
     assert (process.returncode, stderr.splitlines()[0].partition(b"): ")[2]) == (2, b"not here")
 
 
 @pytest.mark.not_resident("it has imported more, once for all events")
-def test_only_what_the_call_needs_is_imported(command, payload):
+def test_only_what_the_call_needs_is_imported(command, ask):
+    command.forks = False
     command.install("""
         import sys
 
         @hookimpl
         def before_tool_use():
             heavy = ("argparse", "asyncio", "click", "email.parser", "pydantic", "rich", "sqlite3", "typer")
-            return HookOutcome.deny("imported: " + " ".join(name for name in heavy if name in sys.modules))
+            ours = [name for name in sys.modules if name.partition(".")[0] == "agent_hooks"]
+            found = [name for name in heavy if name in sys.modules] + (ours if len(ours) > 98 else [])
+            return HookOutcome.deny("imported: " + " ".join(found))
     """)
     # Plugins of whoever runs the tests would bring what they need.
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert done.why.strip() == "imported:"
-
-
-@pytest.mark.not_resident("it has imported more, once for all events")
-def test_a_call_loads_at_most_98_modules_of_ours_without_a_plan(command, payload):
-    command.install("""
-        import sys
-
-        @hookimpl
-        def before_tool_use():
-            ours = [name for name in sys.modules if name.partition(".")[0] == "agent_hooks"]
-            return HookOutcome.deny(f"{len(ours)} modules: {ours}" if len(ours) > 98 else "few")
-    """)
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse"))
-    assert done.why.strip() == "few"
+    assert ask(agent="claude-code").why.strip() == "imported:"
 
 
 def test_a_closed_stdout_leaves_the_reason_and_the_exit_code(command, payload):
-    command.install(DENY)
+    command.hook(*DENY)
     shell = f'exec "{sys.executable}" "{command.script}" run --agent codex >&-'
     done = subprocess.run(
         ["sh", "-c", shell],
@@ -487,35 +408,20 @@ def test_a_closed_stdout_leaves_the_reason_and_the_exit_code(command, payload):
 
 
 @pytest.mark.parametrize("sleep", ["sleep 600", "trap '' TERM; sleep 600", "setsid sleep 600"])
-def test_commands_of_hooks_do_not_outlive_the_deadline(command, payload, project, sleep):
-    """The commands hold the other end of the fifo: end of file means that all of them are gone.
-
-    The deadline leaves a loaded machine the time to start them.
-    """
-    fifo = command.folder / "alive"
-    os.mkfifo(fifo)
-    command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", f"exec 9> {fifo}; sleep 600 & {sleep}"])}))
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    done = command.answer("claude-code", payload("claude-code", "PreToolUse", cwd=str(project.root)), "--timeout", "5")
-    assert done.denies
-    assert "the hook agent-hooks.toml:2" in done.stderr.lower()
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
+def test_commands_of_hooks_do_not_outlive_the_deadline(command, ask, project, alive, sleep):
+    """The deadline leaves a loaded machine the time to start them."""
+    command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", f"exec 9> {alive}; sleep 600 & {sleep}"])}))
+    done = ask("--timeout", "5", agent="claude-code", cwd=str(project.root))
+    assert (done.denies, "the hook agent-hooks.toml:2" in done.stderr.lower()) == (True, True)
 
 
-def test_commands_of_hooks_die_with_a_command_that_is_killed(command, payload, project):
-    fifo, ready = command.folder / "alive", command.folder / "ready"
-    os.mkfifo(fifo)
-    script = f"exec 9> {fifo}; setsid sleep 600 & touch {ready}; sleep 600"
+def test_commands_of_hooks_die_with_a_command_that_is_killed(command, project, started, alive):
+    ready = command.folder / "ready"
+    script = f"exec 9> {alive}; setsid sleep 600 & touch {ready}; sleep 600"
     command.trust(project.write({"agent-hooks.toml": toml(["sh", "-c", script])}))
-    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-    process = started(command, payload("claude-code", "PreToolUse", cwd=str(project.root)), ready)
+    process = started(ready, cwd=str(project.root))
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=30)
-    assert select([reader], [], [], 30)[0]
-    assert os.read(reader, 1) == b""
-    os.close(reader)
 
 
 # -- without fork ------------------------------------------------------------------------------------------------------
@@ -531,7 +437,7 @@ def test_commands_of_hooks_die_with_a_command_that_is_killed(command, payload, p
         ("atexit.register(time.sleep, 60); return HookOutcome.deny('not here')", "not here"),
     ],
 )
-def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, expected):
+def test_a_system_without_fork_gets_the_same_answers(command, ask, hook, expected):
     command.install(f"""
         import atexit, sys, time
 
@@ -540,6 +446,5 @@ def test_a_system_without_fork_gets_the_same_answers(command, payload, hook, exp
             {hook}
     """)
     command.script.write_text(f"import os\ndel os.fork\n{SCRIPT}")
-    done = command.answer("codex", payload("codex", "PreToolUse"), "--timeout", "2")
-    assert done.denies
-    assert done.why == expected
+    done = ask("--timeout", "2")
+    assert (done.denies, done.why) == (True, expected)

@@ -58,11 +58,7 @@ def test_a_shortened_text_fits_and_says_that_it_was_cut(text, width):
 
 @pytest.mark.parametrize("arguments", [["--json"], []])
 def test_check_escapes_what_it_shows(command, arguments):
-    command.install("""
-        @hookimpl
-        def before_tool_use(tool_call):
-            return HookOutcome.deny("refused " + tool_call.command)
-    """)
+    command.hook("before_tool_use(tool_call)", 'HookOutcome.deny("refused " + tool_call.command)')
     done = command("check", "before_tool_use", "--tool", "Bash", "--arg", f"command={UNTRUSTED}", *arguments)
     assert done.exit_code == 1
     assert "\\x1b[2J" in done.stdout or "\\u001b[2J" in done.stdout

@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 import os
 import pty
-import re
-import select
 import shlex
 import shutil
-import subprocess
-import sys
-from time import monotonic
 
 import pytest
 
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
 from projects import HOOKCONF, Project, denying, settings, toml
+from terminals import Terminal
 
 QUESTION = "May these files run on your machine, and decide what agents may do here? [y/N]: "
-# Without it Ctrl-C is a character like any other.
-IN_TERMINAL = """
-import fcntl, os, signal, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-signal.signal(signal.SIGINT, signal.SIG_DFL)  # a job in the background ignores it
-signal.pthread_sigmask(signal.SIG_SETMASK, [])
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 SKILL = "---\nname: deploy\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: ./deploy.sh}\n---\n"
 
 
@@ -52,83 +40,30 @@ def digest_of(project):
     return discover(project.root).digest
 
 
-class Terminal:
-    """The command in a terminal of its own."""
-
-    def __init__(self, command, *arguments):
-        self.ours, theirs = pty.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", IN_TERMINAL, *command.arguments(*arguments)],
-            env={**command.environment, "TERM": "xterm"},
-            cwd=command.folder,
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-        )
-        os.close(theirs)
-        self.text = ""
-
-    def read(self, until=""):
-        """Read up to a text, or to the end of all output, and return what came, without colours."""
-        deadline = monotonic() + 30
-        while not until or until not in self.text:
-            assert monotonic() < deadline, self.text
-            if not select.select([self.ours], [], [], 1)[0]:
-                continue
-            try:
-                data = os.read(self.ours, 65536)
-            except OSError:  # Linux says so at the end
-                data = b""
-            if not data:
-                assert not until, self.text
-                break
-            self.text = re.sub(r"\x1b\[[0-9;]*m", "", self.text + data.decode()).replace("\r\n", "\n")
-        return self.text
-
-    def type(self, text):
-        os.write(self.ours, text.encode())
-
-    def type_until_it_ends(self, key):
-        """Type a key as an impatient person does: readline can miss an interrupt that comes as it begins to wait."""
-        while True:
-            self.type(key)
-            try:
-                self.process.wait(1)
-            except subprocess.TimeoutExpired:
-                continue
-            return
-
-    def end(self):
-        """Return the exit code, once it has one."""
-        self.read()
-        os.close(self.ours)
-        return self.process.wait(30)
-
-
 # -- in a terminal -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("answer", ["y\n", "yes\n", "Y\n"])
-def test_a_person_who_says_yes_trusts_it(command, project, standing, answer):
+def said(command, project, answer, *, meanwhile=None):
+    """What the command says to an answer, and its exit code."""
     terminal = Terminal(command, "trust", str(project.root))
     shown = terminal.read(QUESTION)
     assert "not trusted: none of its hooks run" in shown
     assert digest_of(project) in shown
+    project.write(meanwhile or {})
     terminal.type(answer)
-    assert terminal.end() == 0
-    assert "Trusted, until one of these files changes." in terminal.text
-    assert standing() == "trusted"
+    return terminal.end(), terminal.text
+
+
+@pytest.mark.parametrize("answer", ["y\n", "yes\n", "Y\n"])
+def test_a_person_who_says_yes_trusts_it(command, project, standing, answer):
+    code, text = said(command, project, answer, meanwhile={"README.md": "which has no meaning here\n"})
+    assert (code, "Trusted, until one of these files changes." in text, standing()) == (0, True, "trusted")
 
 
 @pytest.mark.parametrize("answer", ["n\n", "\n", "no\n", "maybe\nn\n"])
 def test_anything_else_does_not(command, project, standing, answer):
-    terminal = Terminal(command, "trust", str(project.root))
-    terminal.read(QUESTION)
-    terminal.type(answer)
-    assert terminal.end() == 1
-    assert "Nothing was trusted." in terminal.text
-    assert standing() == "untrusted"
+    code, text = said(command, project, answer)
+    assert (code, "Nothing was trusted." in text, standing()) == (1, True, "untrusted")
 
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
@@ -136,9 +71,7 @@ def test_breaking_off_does_not(command, project, standing, key):
     terminal = Terminal(command, "trust", str(project.root))
     terminal.read(QUESTION)
     terminal.type_until_it_ends(key)
-    assert terminal.end() == 1
-    assert "Traceback" not in terminal.text
-    assert standing() == "untrusted"
+    assert (terminal.end(), "Traceback" in terminal.text, standing()) == (1, False, "untrusted")
 
 
 @pytest.mark.parametrize(
@@ -150,58 +83,32 @@ def test_breaking_off_does_not(command, project, standing, key):
     ],
 )
 def test_what_changes_while_it_is_asked_is_not_trusted(command, project, standing, changed):
-    terminal = Terminal(command, "trust", str(project.root))
-    terminal.read(QUESTION)
-    project.write(changed)
-    terminal.type("y\n")
-    assert terminal.end() == 1
-    assert "changed while you were asked" in terminal.text
-    assert standing() == "untrusted"
+    code, text = said(command, project, "y\n", meanwhile=changed)
+    assert (code, "changed while you were asked" in text, standing()) == (1, True, "untrusted")
 
 
-def test_what_has_no_meaning_here_may_change_while_it_is_asked(command, project, standing):
-    terminal = Terminal(command, "trust", str(project.root))
-    terminal.read(QUESTION)
-    project.write({"README.md": "hello\n"})
-    terminal.type("y\n")
-    assert (terminal.end(), standing()) == (0, "trusted")
-
-
-def test_where_nothing_changed_nothing_is_asked(command, project):
+def test_nothing_is_asked_where_nothing_changed_or_json_is_wanted(command, project):
+    asked = Terminal(command, "trust", "--json", str(project.root))
+    assert (asked.end(), json.loads(asked.text)["status"]) == (1, "untrusted")
     command.trust(project)
     terminal = Terminal(command, "trust", str(project.root))
     assert terminal.end() == 0
     assert "trusted, as it is now" in terminal.text
-    assert "[y/N]" not in terminal.text
-
-
-def test_json_asks_nothing_in_a_terminal_either(command, project, standing):
-    terminal = Terminal(command, "trust", "--json", str(project.root))
-    assert terminal.end() == 1
-    assert json.loads(terminal.text)["status"] == "untrusted"
-    assert standing() == "untrusted"
 
 
 # -- without one -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stdin", ["", "y\n", "yes\nyes\n"])
+@pytest.mark.parametrize("stdin", ["", "yes\nyes\n", "half of a terminal"])
 def test_without_a_terminal_nothing_is_trusted_whatever_is_said(command, project, standing, stdin):
-    done = command("trust", str(project.root), stdin=stdin)
+    ours, theirs = pty.openpty()
+    done = command("trust", str(project.root), stdin=theirs if "half" in stdin else stdin)
+    os.close(ours)
+    os.close(theirs)
     assert done.exit_code == 1
     assert "Nothing was trusted, because there is no terminal to ask." in done.stdout
     assert f"  agent-hooks trust --digest {digest_of(project)} {project.root}\n" in done.stdout
     assert standing() == "untrusted"
-
-
-def test_a_terminal_for_half_of_it_is_none(command, project, standing):
-    ours, theirs = pty.openpty()
-    try:
-        done = command("trust", str(project.root), stdin=theirs)
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    assert (done.exit_code, standing()) == (1, "untrusted")
 
 
 def test_what_is_told_to_type_can_be_typed(command, tmp_path):
@@ -212,31 +119,25 @@ def test_what_is_told_to_type_can_be_typed(command, tmp_path):
 
 
 def test_the_digest_of_what_is_there_trusts_it(command, project, standing):
-    done = command("trust", "--digest", digest_of(project), str(project.root))
-    assert (done.exit_code, done.stdout) == (0, f"Trusted: {project.root} is {digest_of(project)}.\n")
-    assert standing() == "trusted"
+    for option in ([], ["--json"]):
+        done = command("trust", *option, "--digest", digest_of(project), project.at("sub"))  # stands for its project
+        assert (done.exit_code, standing()) == (0, "trusted")
+        assert "status" in done.json if option else done.stdout.startswith(f"Trusted: {project.root} is sha256:")
+        assert command("untrust", str(project.root)).exit_code == 0
 
 
 @pytest.mark.parametrize("digest", ["sha256:" + "0" * 64, "", "yes"])
 def test_another_digest_does_not(command, project, standing, digest):
     done = command("trust", "--digest", digest, str(project.root))
-    assert (done.exit_code, done.stdout) == (1, "")
+    assert (done.exit_code, done.stdout, standing()) == (1, "", "untrusted")
     assert f"has the digest {digest_of(project)}, not {digest}" in done.stderr
     assert "Traceback" not in done.stderr
-    assert standing() == "untrusted"
 
 
 def test_the_digest_of_another_folder_with_the_same_files_does_not(command, project, tmp_path):
     copy = Project(tmp_path, "copy")
-    for name in (".claude/settings.json", "check.sh", "sub/hookconf.py"):
-        copy.write({name: (project.root / name).read_text()})
+    shutil.copytree(project.root, copy.root, dirs_exist_ok=True)
     assert command("trust", "--digest", digest_of(project), str(copy.root)).exit_code == 1
-
-
-def test_a_digest_with_json_trusts_and_says_so(command, project, standing):
-    done = command("trust", "--json", "--digest", digest_of(project), str(project.root))
-    assert (done.exit_code, done.json["status"]) == (0, "trusted")
-    assert standing() == "trusted"
 
 
 @pytest.mark.parametrize("option", ["--show", "--diff"])
@@ -280,27 +181,40 @@ def test_a_look_shows_what_is_covered_and_what_would_run(command, project, stand
     assert standing() == "untrusted"
 
 
-def test_a_look_shows_what_is_sent_where(command, project):
-    fields = ['type = "http"', 'url = "https://x.example/"', 'headers = { Authorization = "$TOKEN" }']
-    fields += ['allowed_env_vars = ["TOKEN"]', "timeout = 7"]
-    project.write({"agent-hooks.toml": toml("", handler="\n".join(fields))})
-    shown = command("trust", "--show", str(project.root)).stdout
-    expected = (
-        'http {"url": "https://x.example/", "headers": {"Authorization": "$TOKEN"}, '
-        '"allowed_env_vars": ["TOKEN"], "timeout": 7}\n'
-    )
-    assert expected in shown
-
-
-def test_a_look_shows_when_and_how_long_it_would_run(command, project):
-    handler = {"type": "command", "command": "x", "if": "Bash(git *)", "async": True, "timeout": 5}
-    files = {".claude/settings.json": settings("PreToolUse", handler, matcher="Bash")}
-    command_table = toml(["y"], "after_tool_use", background=True, mode="observe")
-    project.write({**files, "agent-hooks.toml": command_table})
-    shown = command("trust", "--show", str(project.root)).stdout
-    expected = '(Bash): command {"command": "x", "timeout": 5, "if": "Bash(git *)", "async": true}\n'
-    assert expected in shown
-    assert 'after_tool_use: command {"command": ["y"], "async": true}\n' in shown
+@pytest.mark.parametrize(
+    ("files", "shown"),
+    [
+        (
+            {
+                "agent-hooks.toml": toml(
+                    "",
+                    handler='type = "http"\nurl = "https://x.example/"\nheaders = { Authorization = "$TOKEN" }\n'
+                    'allowed_env_vars = ["TOKEN"]\ntimeout = 7',
+                )
+            },
+            (
+                'http {"url": "https://x.example/", "headers": {"Authorization": "$TOKEN"}, '
+                '"allowed_env_vars": ["TOKEN"], "timeout": 7}\n'
+            ),
+        ),
+        (
+            {
+                ".claude/settings.json": settings(
+                    "PreToolUse",
+                    {"type": "command", "command": "x", "if": "Bash(git *)", "async": True, "timeout": 5},
+                    matcher="Bash",
+                )
+            },
+            '(Bash): command {"command": "x", "timeout": 5, "if": "Bash(git *)", "async": true}\n',
+        ),
+        (
+            {"agent-hooks.toml": toml(["y"], "after_tool_use", background=True, mode="observe")},
+            'after_tool_use: command {"command": ["y"], "async": true}\n',
+        ),
+    ],
+)
+def test_a_look_shows_when_and_how_long_it_would_run_and_what_is_sent_where(command, project, files, shown):
+    assert shown in command("trust", "--show", str(project.write(files).root)).stdout
 
 
 def test_a_look_shows_what_is_wrong(command, project):
@@ -372,15 +286,11 @@ def test_json_has_the_facts_and_its_exit_code_says_whether_it_is_trusted(command
 
 
 def test_looking_runs_nothing(command, project):
+    command.forks = False  # the start of Python is a part of it
     project.write({"hookconf.py": "open('canary', 'w')\n", "sitecustomize.py": "open('canary', 'w')\n"})
     for option in ("--show", "--diff", "--json"):
         command("trust", option, ".", cwd=project.root)
     assert not (project.root / "canary").exists()
-
-
-def test_a_folder_inside_stands_for_its_project(command, project, standing):
-    done = command("trust", "--digest", digest_of(project), project.at("sub"))
-    assert (done.exit_code, standing()) == (0, "trusted")
 
 
 def test_a_path_that_is_not_there_is_a_wrong_usage(command, tmp_path):

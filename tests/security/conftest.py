@@ -56,7 +56,7 @@ class Victim:
         self.repo = folder / "repo"
         self.canary = folder / "canary"
         (self.repo / ".git").mkdir(parents=True)
-        self.agent_hooks = Command(folder)
+        self.agent_hooks = Command(folder, forks=False)
         self.home = self.agent_hooks.home
         self.config = self.agent_hooks.config
         self.script = self.agent_hooks.script

@@ -26,7 +26,7 @@ NO_WRITE = HOOKCONF.replace("{reason}", "no migration").replace("@hookimpl", "@h
 
 @pytest.fixture
 def command(tmp_path):
-    return Command(tmp_path)
+    return Command(tmp_path, forks=False)
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ LS = ("before_tool_use", "--tool", "Bash", "--arg", "command=ls")
 @pytest.fixture
 def command(tmp_path):
     """The command, in an environment with the module ``plain_rules``, which no metadata name."""
-    made = Command(tmp_path)
+    made = Command(tmp_path, forks=False)
     (made.site / "plain_rules.py").write_text(RULES.format(reason="the module says no"))
     return made
 

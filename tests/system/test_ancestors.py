@@ -38,7 +38,7 @@ for how, words in programs:
 
 @pytest.fixture
 def command(tmp_path: Path) -> Command:
-    command = Command(tmp_path)
+    command = Command(tmp_path, forks=False)
     del command.environment["CI"]
     return command
 

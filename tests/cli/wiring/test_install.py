@@ -15,11 +15,8 @@ from agent_hooks.cli.wiring.entries import events_of, launcher
 from agent_hooks.cli.wiring.hosts import WIRINGS
 from agent_hooks.cli.wiring.records import Records
 from agent_hooks.errors import SettingsError
-from agent_hooks.formats.claude.fields import plain_line
-from agent_hooks.formats.claude.settings import read_claude
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
-from agent_hooks.wire import HOSTS
 from projects import HOOKCONF
 
 from .conftest import KNOWN
@@ -52,6 +49,7 @@ def test_a_new_file_is_made_and_removed_again_with_its_folders(home, host):
     assert code == 0
     assert "wired: " in said
     assert home.hooks(host)
+    home.file(host).write_text(home.file(host).read_text().rstrip())  # as an editor may
     assert home.uninstall(host)[0] == 0
     assert home.files() == before
 
@@ -86,11 +84,15 @@ def test_a_second_installation_changes_nothing(home, host):
 def test_what_others_changed_since_is_kept(home, host):
     file = home.write(host, text_for(host))
     home.install(host, events=EVENTS)
-    file.write_text(file.read_text().replace('"dark"', '"light"').replace("notify-send hi", "notify-send ho"))
+    changed = [('"dark"', '"light"'), ("notify-send hi", "notify-send ho")]
+    expected = text_for(host)
+    for old, new in changed:
+        file.write_text(file.read_text().replace(old, new))
+        expected = expected.replace(old, new)
     assert home.install(host, events=["on_stop"])[0] == 0
     assert "before_tool_use" not in {events_of(WIRINGS[host])[event] for event in home.hooks(host)}
     assert home.uninstall(host)[0] == 0
-    assert file.read_text() == text_for(host).replace('"dark"', '"light"').replace("notify-send hi", "notify-send ho")
+    assert file.read_text() == expected
 
 
 @each_host
@@ -101,15 +103,6 @@ def test_a_file_of_ours_with_something_of_others_stays_without_ours(home, host):
     home.install(host, events=["on_stop"])
     assert home.uninstall(host)[0] == 0
     assert home.read(host) == {"theme": "light", **WIRINGS[host].head}
-
-
-@each_host
-def test_a_file_of_ours_that_only_lost_a_line_end_is_removed(home, host):
-    home.install(host, events=EVENTS)
-    file = home.file(host)
-    file.write_text(file.read_text().rstrip())
-    home.uninstall(host)
-    assert not file.exists()
 
 
 @each_host
@@ -173,13 +166,9 @@ def test_a_file_that_is_not_valid_is_left_alone_and_the_other_hosts_are_done(hom
     assert "repair it, then try again" in said
     assert file.read_bytes() == data
     assert home.hooks("codex")
-
-
-def test_status_names_a_file_that_is_not_valid(home):
-    file = home.write("gemini", "{")
-    code, facts = home.status()
-    assert code == 1
-    assert facts["gemini", str(file)]["problems"]
+    if problem == "line 3":  # no entry can be read
+        code, facts = home.status()
+        assert (code, bool(facts["claude-code", str(file)]["problems"])) == (1, True)
 
 
 def test_an_empty_file_is_a_file_without_settings(home):
@@ -306,59 +295,6 @@ def test_agents_cannot_install_or_uninstall(home, monkeypatch, variable):
     assert home.status()[1]
 
 
-# -- which file --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("host", [name for name in WIRINGS if WIRINGS[name].variable])
-def test_a_folder_that_the_environment_names_is_used(home, monkeypatch, host):
-    wiring = WIRINGS[host]
-    monkeypatch.setenv(wiring.variable, str(home.path / "moved"))
-    assert wiring.path() == str(home.path / "moved" / wiring.user)
-    monkeypatch.setenv(wiring.variable, "relative")
-    with pytest.raises(SettingsError, match=f"{wiring.variable} is 'relative'"):
-        wiring.path()
-
-
-def test_opencode_is_where_xdg_says(home, monkeypatch):
-    assert WIRINGS["opencode"].path() == str(home.path / ".config/opencode/plugins/agent-hooks.js")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home.path / "xdg"))
-    assert WIRINGS["opencode"].path() == str(home.path / "xdg/opencode/plugins/agent-hooks.js")
-
-
-def test_a_project_gets_its_uncommitted_file_or_a_warning(home):
-    said = home.install("claude-code", "codex", events=EVENTS, project=True)[1]
-    assert home.file("claude-code", project=True).name == "settings.local.json"
-    assert "Claude Code has no file" not in said
-    assert "Codex has no file for a project that is not committed" in said
-    assert not home.file("claude-code").exists()
-
-
-def test_the_hosts_that_are_here_are_found(home):
-    assert commands.found_hosts() == []
-    (home.path / ".codex").mkdir()
-    program = home.path / "bin" / "gemini"
-    program.parent.mkdir()
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    os.environ["PATH"] += f":{program.parent}"
-    assert commands.found_hosts() == ["codex", "gemini"]
-
-
-@pytest.mark.parametrize(
-    ("prefix", "warning"),
-    [
-        ("project/.venv", "which is in the project: what changes it may break them"),
-        (".cache/uv/archive-v0/x1", "which does not last: install agent-hooks-core as a tool"),
-        (".local/share/uv/tools/agent-hooks-core", ""),
-    ],
-)
-def test_an_environment_that_may_go_away_is_told(home, monkeypatch, prefix, warning):
-    monkeypatch.setattr("sys.prefix", str(home.path / prefix))
-    said = home.install("claude-code", events=EVENTS)[1]
-    assert ("The hooks run from" in said) == bool(warning)
-    assert warning in said
-
-
 # -- which events ------------------------------------------------------------------------------------------------------
 
 
@@ -426,78 +362,6 @@ def test_a_command_line_of_another_environment_is_told_and_mended(home):
     assert facts["claude-code", str(file)]["problems"] == ["Its command lines are not those that `install` writes now."]
     home.install("claude-code", events=EVENTS)
     assert file.read_text() == good
-
-
-# -- what is written ---------------------------------------------------------------------------------------------------
-
-CLOSED_BY = {"claude-code": ("onFailure", "block"), "cursor": ("failClosed", True)}
-
-
-@each_host
-def test_each_entry_has_our_limit_below_its_own_and_is_closed_where_the_host_refuses(home, host):
-    wiring = WIRINGS[host]
-    readers = [HOSTS[name] for name in wiring.readers or [host]]
-    home.install(host, events=[*events_of(wiring)])
-    handlers = home.hooks(host)
-    assert handlers.keys() == events_of(wiring).keys()
-    for event, handler in handlers.items():
-        command = handler["command"].removesuffix(" || exit 2")
-        assert ("; exec " in command) == (command == handler["command"] and host != "cursor")
-        python, isolated, no_site, script, *words = plain_line(command).split()
-        assert [python, isolated, no_site, script] == launcher()
-        assert words[:5] == ["run", "--agent", wiring.agent or host, "--event", event]
-        seconds = int(words[6])
-        assert handler["timeout"] == (seconds + 1) * (1000 if host in ("gemini", "qwen") else 1)
-        assert isinstance(handler["timeout"], int)
-        answers, field = [each.failure(event, "why") for each in readers if event in each.rows], CLOSED_BY.get(host)
-        is_gate = any(answer.exit_code == 2 or (field and answer.stdout) for answer in answers)
-        is_gate = is_gate and event not in ("TaskCompleted", "TodoCompleted", "TeammateIdle")
-        assert (handler.get(field[0]) == field[1] if field else handler["command"] != command) == is_gate
-        is_stop = any(event in each.rows and each.rows[event].refuse == "go_on" for each in readers)
-        if is_stop or "stop" in event.lower() or event == "AfterAgent":
-            assert handler["command"] == command
-            assert handler.keys() <= {"name", "type", "command", "timeout"}
-
-
-def test_the_short_limits_of_codex_are_kept(home):
-    home.install("codex", events=["SessionEnd", "Interrupt"])
-    assert {handler["timeout"] for handler in home.hooks("codex").values()} == {3}
-
-
-@pytest.mark.parametrize(("version", "is_old"), [("2.1.330", False), ("2.1.294 (Claude Code)", True), ("", False)])
-def test_an_older_claude_code_is_closed_by_the_exit_code_and_that_is_said(home, version, is_old):
-    program = home.path / "bin" / "claude"
-    program.parent.mkdir()
-    program.write_text(f"#!/bin/sh\necho '{version}'\n")
-    program.chmod(0o755)
-    os.environ["PATH"] += f":{program.parent}"
-    said = home.install("claude-code", events=EVENTS)[1]
-    assert ("ignores onFailure" in said) == is_old
-    handlers = home.hooks("claude-code")
-    assert handlers["PreToolUse"]["command"].endswith(" || exit 2") == is_old
-    assert (handlers["PreToolUse"].get("onFailure") == "block") != is_old
-    assert not handlers["Stop"]["command"].endswith(" || exit 2")
-    assert home.status()[0] == 0
-
-
-@pytest.mark.parametrize("folder", ["plain", "with a blank", "it's (a) & b; c", 'é $HOME `x` "q"'])
-def test_what_is_written_is_known_for_our_own_whatever_the_path(home, monkeypatch, folder):
-    script = home.path / folder / "agent_hooks_core.py"
-    monkeypatch.setattr("agent_hooks.cli.wiring.entries.FOLDER", str(script.parent))
-    home.install("claude-code", "codex", events=EVENTS)
-    for host in ("claude-code", "codex"):
-        file = read_claude(home.file(host).read_bytes(), path="settings.json", source="user")
-        assert file.entries == ()
-        assert {finding.kind for finding in file.findings} == {"own-command"}
-    assert "already wired" in home.install("claude-code", events=EVENTS)[1]
-    home.uninstall("claude-code")
-    assert not home.file("claude-code").exists()
-
-
-def test_a_path_that_no_command_line_can_hold_is_refused(home, monkeypatch):
-    monkeypatch.setattr("agent_hooks.cli.wiring.entries.FOLDER", "/a\nb")
-    code, said = home.install("claude-code", events=EVENTS)
-    assert (code, "install agent-hooks-core elsewhere" in said) == (1, True)
 
 
 # -- opencode ----------------------------------------------------------------------------------------------------------
