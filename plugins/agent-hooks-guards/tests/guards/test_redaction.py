@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from made_secrets import SECRETS
 
 from agent_hooks import RegistrationError, ToolCall
-from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, REDACTED, Redaction
-from agent_hooks_guards.guards.secret_scan import without_secrets
+from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
+from agent_hooks_guards.guards.secret_scan import REDACTED, without_secrets
 
 LONG = 100_000
 BODY = ["MIIE" + "a1B2c3D4e5" * 6, "b2C3d4E5f6" * 6 + "Q9/+", "c3D4e5F6g7" * 4 + "w="]
