@@ -31,8 +31,6 @@ from agent_hooks_guards import AuditTrail
 
 TABLES = tables(__file__)
 
-# One command to a line.
-
 
 def lines(trail):
     with open(trail.path, encoding="ascii") as file:

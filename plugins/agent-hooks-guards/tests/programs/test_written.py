@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from making import decision
 from tables import tables
 
-from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.places.paths import Place
-
 TABLES = tables(__file__)
-
-PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
-
-
-def decision(command):
-    found = ShellGuard().decide(command, PLACE)
-    return found[0][0] if found else ""
 
 
 @pytest.mark.parametrize("command", TABLES["harmful"])

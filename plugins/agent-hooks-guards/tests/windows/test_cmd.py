@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import making
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,8 +25,7 @@ def effects(text):
 
 
 def decision(text):
-    found = ShellGuard().decide(text, PLACE, "cmd")
-    return found[0][0] if found else ""
+    return making.decision(text, PLACE, "cmd")
 
 
 @pytest.mark.parametrize("text", TABLES["a_folder_that_is_deleted_with_all_below_it_is_found"])

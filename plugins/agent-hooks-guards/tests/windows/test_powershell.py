@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 
+import making
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tables import tables
 
-from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import SECRET, UNKNOWN
 from agent_hooks_guards.places.paths import Place
@@ -28,8 +28,7 @@ def effects(text):
 
 
 def decision(text):
-    found = ShellGuard().decide(text, PLACE, "powershell")
-    return found[0][0] if found else ""
+    return making.decision(text, PLACE, "powershell")
 
 
 @pytest.mark.parametrize("text", TABLES["a_folder_that_is_deleted_with_all_below_it_is_found"])
