@@ -29,7 +29,10 @@ def test_what_holds_without_settings(place, name, kind, args, decision, rule):
     assert TOKEN not in outcome.reason
 
 
-HARMFUL_PATHS = [*({key: "~/.ssh/id_ed25519"} for key in TABLES["keys"]), *TABLES["harmful_paths"]]
+HARMFUL_PATHS = [
+    *(("other", {key: "~/.ssh/id_ed25519"}) for key in TABLES["keys"]),
+    *((kind, args) for kind in ("write", "other", "mcp") for args in TABLES["harmful_paths"]),
+]
 
 
 def with_paths(home, kind, args):
@@ -39,8 +42,7 @@ def with_paths(home, kind, args):
     return decided("save", kind, given, cwd=str(home / "app" / "sub"), project_dir=str(home / "app"))
 
 
-@pytest.mark.parametrize("kind", ["write", "other", "mcp"])
-@pytest.mark.parametrize("args", HARMFUL_PATHS, ids=str)
+@pytest.mark.parametrize(("kind", "args"), HARMFUL_PATHS, ids=str)
 def test_a_path_under_any_key_is_one(home, kind, args):
     outcome = with_paths(home, kind, args)
     assert outcome.decision == "deny"
