@@ -1,4 +1,4 @@
-"""What several test files make: a context about a tool call, a project with settings, a process of its own."""
+"""What several test files make: a context about a tool call, a decision, settings of a project, processes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks import HookConfigLoader, HookContext, ToolCall
 from agent_hooks.sources.files import project_roots
 from agent_hooks.trust.trust_store import TrustStore
+from agent_hooks_guards import ShellGuard
+from agent_hooks_guards.places.paths import Place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,6 +33,21 @@ def judged(guard: Guard, ctx: HookContext) -> HookOutcome:
     return outcome
 
 
+APP = Place("/home/dev/app", "/home/dev", "/home/dev/app")
+
+
+def decision(command: str, place: Place = APP, language: str = "sh") -> str:
+    """What the shell guard decides about a command, or ``""``."""
+    found = ShellGuard().decide(command, place, language)
+    return found[0][0] if found else ""
+
+
+def executed(command: str, cwd: str = "/home/dev/project") -> str:
+    """What the shell guard, as a hook, decides about a call of a shell, or ``""``."""
+    outcome = ShellGuard().execute(about("Bash", "shell", args={"command": command}, cwd=cwd))
+    return "" if outcome is None else outcome.decision
+
+
 def stop_of(outcome: HookOutcome | None) -> StopSignal:
     """The signal that a limit leaves."""
     signal = outcome.stop_signal if outcome is not None else None
@@ -44,6 +61,13 @@ def project(folder: Path, settings: str, name: str = "pyproject.toml") -> str:
     head = '[project]\nname = "x"\n\n' if name == "pyproject.toml" else ""
     (folder / name).write_text(f"{head}{settings}", encoding="utf-8")
     trust(folder)
+    return str(folder)
+
+
+def own_file(folder: Path, settings: str) -> str:
+    """Write the settings of the user (``config``) or of the machine's owner (``managed``), and return their folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "agent-hooks.toml").write_text(settings, encoding="utf-8")
     return str(folder)
 
 

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import pytest
 from disguises import HIDING, PROJECTS, TEXTS, WORDS, WRAPPED, failures
+from making import decision
 
-from agent_hooks_guards import ShellGuard
-from agent_hooks_guards.places.paths import Place
-
-PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
-GUARD = ShellGuard()
 KINDS = {**WORDS, **TEXTS, **PROJECTS, **WRAPPED}
 COUNT, SEED = 2000, 1
 
@@ -24,11 +20,6 @@ HARMFUL = [
     "psql -c 'DROP DATABASE prod'",
 ]
 HARMLESS = ["ls -la src", "git status", "npm test", "rm -rf node_modules", "cp a b", "python3 -m pytest", "echo 'a  b'"]
-
-
-def decision(command):
-    found = GUARD.decide(command, PLACE)
-    return found[0][0] if found else ""
 
 
 @pytest.mark.parametrize("disguise", KINDS)

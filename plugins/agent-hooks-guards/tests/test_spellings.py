@@ -10,6 +10,7 @@ import time
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.analysis.evaluation import Evaluation
@@ -17,34 +18,12 @@ from agent_hooks_guards.analysis.state import Frame, State
 from agent_hooks_guards.model.actions import Doubt, TooMuchError
 from agent_hooks_guards.places.paths import Place
 
+TABLES = tables(__file__)
+
 GUARD = ShellGuard()
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 
-HARMFUL = [
-    ["rm", "-rf", "/etc"],
-    ["rm", "-fr", "/home/dev"],
-    ["git", "reset", "--hard", "HEAD~2"],
-    ["git", "push", "--force", "origin", "main"],
-    ["dd", "if=/dev/zero", "of=/dev/sda"],
-    ["chmod", "-R", "777", "/"],
-    ["psql", "-c", "DROP TABLE users"],
-    ["terraform", "destroy", "-auto-approve"],
-    ["cat", "/home/dev/.ssh/id_rsa"],
-    ["find", "/", "-delete"],
-    ["shutdown", "-h", "now"],
-]
-HARMLESS = [
-    ["ls", "-la", "src"],
-    ["git", "status", "--short"],
-    ["npm", "test"],
-    ["rm", "-rf", "node_modules"],
-    ["cp", "a.txt", "b.txt"],
-    ["grep", "-rn", "rm -rf /", "docs"],
-    ["echo", "git reset --hard"],
-    ["python3", "-m", "pytest", "-q"],
-    ["psql", "-c", "SELECT 1"],
-    ["find", ".", "-name", "*.pyc"],
-]
+HARMFUL = TABLES["harmful"]
 
 
 def ansi(word):
@@ -154,7 +133,7 @@ def test_what_is_harmful_is_stopped_in_every_spelling(text):
 
 
 @settings(max_examples=300)
-@given(nested(HARMLESS))
+@given(nested(TABLES["harmless"]))
 def test_what_is_harmless_is_left_alone_in_every_spelling(text):
     assert decisions(text) == []
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.code import STDIN, Found
 from agent_hooks_guards.code.awk import scan
 from agent_hooks_guards.model.values import NETWORK, UNKNOWN, Data
+
+TABLES = tables(__file__)
 
 NONE: frozenset[str] = frozenset()
 INPUT = frozenset((STDIN,))
@@ -22,27 +25,7 @@ def nothing(what: Found) -> bool:
     return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        'BEGIN { system("halt") }',
-        'BEGIN{c="ha"; d=c "lt"; system(d)}',
-        'BEGIN { "halt" | getline x; print x }',
-        'BEGIN { "halt" | getline }',
-        'BEGIN { cmd = "halt"; while ((cmd | getline line) > 0) print line }',
-        '{ print "halt" | "sh" }',
-        'BEGIN { printf "halt" | "/bin/sh" }',
-        'BEGIN { print $1 | "halt" }',
-        'BEGIN { c = "hxlt"; sub(/x/, "a", c); system(c) }',
-        '/x/ { if (NR > 1) { system("halt") } }',
-        'END { for (i = 0; i < 3; i++) system("halt") }',
-        'BEGIN { system("ha\\154t") }',
-        '# it"s\nBEGIN { system("halt") }',
-        'BEGIN { x = 1 / 2; y = "a/b"; system("halt") }',
-        'BEGIN { print "a" > "f"; system("halt") }',
-        'BEGIN { print "a" > "f"\nprint\nsystem("halt") }',
-    ],
-)
+@pytest.mark.parametrize("code", TABLES["what_awk_gives_to_a_shell_is_told"])
 def test_what_awk_gives_to_a_shell_is_told(code):
     assert "halt" in [data.text.strip() for data in found(code).shells]
 
@@ -79,25 +62,7 @@ def test_a_shell_for_somebody_elsewhere_is_told():
     assert ("receive", "10.0.0.1:4444", False, NONE, "") in what.effects
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "{ print $1 }",
-        '{ print "rm -rf /" }',
-        "$1 > 10",
-        '/rm -rf/ { print "found" }',
-        "$3 ~ /x/ && $2 == 1 { c++ } END { print c }",
-        "{ s += $1 } END { print s / NR }",
-        'BEGIN { FS = ":" } { print $1, $NF }',
-        'BEGIN { print "system(\\"halt\\")" }',
-        "!seen[$0]++",
-        "NR % 2 == 0",
-        '{ gsub(/rm/, "x"); print }',
-        '# system("halt")\n{ print }',
-        '{ printf "%-10s %s\\n", $1, $2 }',
-        '{ print > "/dev/stderr" }',
-    ],
-)
+@pytest.mark.parametrize("code", TABLES["what_only_reads_and_prints_finds_nothing"])
 def test_what_only_reads_and_prints_finds_nothing(code):
     assert nothing(found(code))
 
@@ -155,16 +120,7 @@ def test_any_text_that_is_only_printed_finds_nothing(text):
     assert nothing(found('BEGIN { print "' + quoted + '" }'))
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        '{ sub(/x/, "r", $1); system($0) }',
-        "{ NF = 2; system($0) }",
-        "{ NF--; system($0) }",
-        '{ $9 = "x"; system($0) }',
-        "{ $1++; system($0) }",
-    ],
-)
+@pytest.mark.parametrize("program", TABLES["what_is_made_of_a_line_in_a_way_that_is_not_computed_is_not_known"])
 def test_what_is_made_of_a_line_in_a_way_that_is_not_computed_is_not_known(program):
     assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [UNKNOWN]
 
@@ -174,15 +130,6 @@ def test_the_line_of_input_is_run_with_its_replacements():
         assert [each.text for each in scan(program, NONE, [], "awk", "xm -r a\n").shells] == [shell]
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        'BEGIN { system(sprintf("%c%c%s", 104, 97, "lt")) }',
-        'BEGIN { system(tolower("HALT")) }',
-        'BEGIN { split("ha lt", a, " "); system(a[1] a[2]) }',
-        "BEGIN { system(ARGV[1]) }",
-        '{ $1 = "rm"; system($0) }',
-    ],
-)
+@pytest.mark.parametrize("program", TABLES["a_computed_command_line_is_unknown"])
 def test_a_computed_command_line_is_unknown(program):
     assert UNKNOWN in scan(program, NONE, [], "awk", "xm -r a\n").shells[0].text

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.code import Found
 from agent_hooks_guards.code.editors import scan
 from agent_hooks_guards.model.values import UNKNOWN, Data
+
+TABLES = tables(__file__)
 
 NONE: frozenset[str] = frozenset()
 
@@ -21,43 +24,7 @@ def nothing(what: Found) -> bool:
     return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
 
 
-SHELLS = [
-    ("vim", ":!halt"),
-    ("vim", "!halt"),
-    ("vim", ":%!halt"),
-    ("vim", ":.,$!halt"),
-    ("vim", ":r !halt"),
-    ("vim", "r! halt"),
-    ("vim", ":0r!halt"),
-    ("vim", ":w !halt"),
-    ("vim", ":silent !halt"),
-    ("vim", ':exe "!halt"'),
-    ("vim", ":call system('halt')"),
-    ("vim", ":echo system('halt')"),
-    ("vim", ":put =system('halt')"),
-    ("vim", ":g/x/!halt"),
-    ("vim", ":bufdo !halt"),
-    ("vim", ":set makeprg=halt | make"),
-    ("vim", ":terminal halt"),
-    ("vim", ":normal :!halt\\r"),
-    ("vim", ":au VimEnter * !halt"),
-    ("vim", ':call feedkeys(":!halt\\<CR>")'),
-    ("vim", ":s/x/\\=system('halt')/"),
-    ("vim", ":%d|r !halt"),
-    ("vim", ":e x | !halt"),
-    ("vim", ":new|r!halt"),
-    ("vim", "set nocp\n\n\" it's\n!halt"),
-    ("ed", "!halt"),
-    ("ed", "r !halt"),
-    ("ed", "0r !halt"),
-    ("ed", "w !halt"),
-    ("ed", "e !halt"),
-    ("ed", "a\ntext\n.\n!halt"),
-    ("ed", "H\n1,$p\n!halt\nq"),
-]
-
-
-@pytest.mark.parametrize(("language", "code"), SHELLS)
+@pytest.mark.parametrize(("language", "code"), TABLES["shells"])
 def test_what_an_editor_gives_to_a_shell_is_told(language, code):
     assert "halt" in [data.text.strip() for data in found(language, code).shells]
 
@@ -92,27 +59,7 @@ def test_code_in_another_language_is_told():
     assert found("vim", ":call py3eval('x()')").codes == [("python", Data("x()"))]
 
 
-@pytest.mark.parametrize(
-    ("language", "code"),
-    [
-        ("vim", ":%s/rm -rf/x/g"),
-        ("vim", ":q!"),
-        ("vim", ":wq"),
-        ("vim", ":set nu"),
-        ("vim", ":echo 'system(1)'"),
-        ("vim", ":normal ihalt"),
-        ("vim", '" !halt'),
-        ("vim", ":1,3d"),
-        ("vim", ":g/halt/d"),
-        ("vim", ":let x = '!halt'"),
-        ("vim", ":x"),
-        ("vim", ":%g!/x/d"),
-        ("ed", "1,$p"),
-        ("ed", "a\n!halt\n.\nq"),
-        ("ed", "g/x/s/a/!halt/"),
-        ("ed", ",s/a/b/g\nw\nq"),
-    ],
-)
+@pytest.mark.parametrize(("language", "code"), TABLES["what_only_edits_finds_nothing"])
 def test_what_only_edits_finds_nothing(language, code):
     assert nothing(found(language, code))
 

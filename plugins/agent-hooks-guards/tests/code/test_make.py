@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.code import Found
 from agent_hooks_guards.code.make import scan
 from agent_hooks_guards.model.values import UNKNOWN
+
+TABLES = tables(__file__)
 
 NONE: frozenset[str] = frozenset()
 
@@ -21,29 +24,7 @@ def texts(text: str, *arguments: str) -> list[str]:
     return [data.text for data in found(text, *arguments).shells]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "all:\n\thalt\n",
-        "all: ; halt",
-        "all: dep\n\t@-halt\n",
-        "all:\n\t+@halt\n",
-        "X = ha\nall:\n\t$(X)lt\n",
-        "X := ha\nY := ${X}lt\nall: ; $Y\n",
-        "X ?= halt\nall: ; $(X)\n",
-        "X := $(shell halt)\n",
-        "X != halt\n",
-        "ifeq ($(shell halt),)\nendif\n",
-        "$(info $(shell halt))\n",
-        "all: $(shell halt)\n",
-        "export X = halt\nall:\n\t$(X)\n",
-        "all: X = halt\nall:\n\t$(X)\n",
-        "X = \\\n  halt\nall:\n\t$(X)\n",
-        "# it's a comment\nall: # more\n\thalt\n",
-        "%.o: %.c\n\thalt\n",
-        "all:: a b\n\thalt\n",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["what_make_gives_to_a_shell_is_told"])
 def test_what_make_gives_to_a_shell_is_told(text):
     assert "halt" in [line.strip() for line in texts(text)]
 
@@ -74,16 +55,7 @@ def test_a_makefile_that_runs_nothing_finds_nothing():
     assert not (what.doubts)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "define go\nhalt\nendef\nall:\n\t$(go)\n",
-        "go = ha$(1)\nall:\n\t$(call go,lt)\n",
-        "all:\n\t$(foreach w,halt,$(w))\n",
-        "X = $(X)\nall:\n\t$(X)\n",
-        "X = $(Y)$(Y)\nY = $(X)$(X)\nall:\n\t$(X)\n",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["a_computed_recipe_is_unknown"])
 def test_a_computed_recipe_is_unknown(text):
     assert UNKNOWN in texts(text)[-1]
 

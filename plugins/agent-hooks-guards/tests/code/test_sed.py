@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.code import STDIN, Found
 from agent_hooks_guards.code.sed import scan
 from agent_hooks_guards.model.values import UNKNOWN, Data
+
+TABLES = tables(__file__)
 
 NONE: frozenset[str] = frozenset()
 LINE = Data(UNKNOWN, frozenset((STDIN,)))
@@ -22,27 +25,7 @@ def nothing(what: Found) -> bool:
     return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "1e halt",
-        "e halt",
-        "$!e halt",
-        "/x/,/y/e halt",
-        "2~3 e halt",
-        "s/a/b/;e halt",
-        "{p;e halt\n}",
-        "n\ne halt",
-        "/[/]/e halt",
-        "\\,a,e halt",
-        "s/.*/halt/e",
-        "s|^.*$|halt|ge",
-        "s,.*,halt,2e",
-        "y/abc/xyz/;e halt",
-        "1i\\\nsome e text\ne halt",
-        ":a;N;$!ba;s/\\n/ /g;e halt",
-    ],
-)
+@pytest.mark.parametrize("code", TABLES["what_sed_gives_to_a_shell_is_told"])
 def test_what_sed_gives_to_a_shell_is_told(code):
     assert "halt" in [data.text for data in found(code).shells]
 
@@ -71,34 +54,7 @@ def test_its_files_are_told(code, effect):
     assert found(code).effects == [effect]
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "s/a/b/g",
-        "s/rm -rf/e halt/",
-        "s|a|b|;s#c#d#g",
-        "/foo/d",
-        "1,3p",
-        "$d",
-        "y/abc/xyz/",
-        "1i\\\ne halt",
-        "a e halt",
-        "c w /x",
-        "s/a/b/I",
-        "10q",
-        ":a;N;$!ba;s/\\n/ /g",
-        "/x/{s/a/b/;p;d}",
-        "s/[/w]/e/",
-        "# e halt",
-        "s/\\/e halt/x/",
-        "n;d",
-        "1!G;h;$!d",
-        "w /dev/stdout",
-        "s/a/w b/",
-        "l 5;=",
-        "s/x/\\\ne halt/",
-    ],
-)
+@pytest.mark.parametrize("code", TABLES["what_only_changes_text_finds_nothing"])
 def test_what_only_changes_text_finds_nothing(code):
     assert nothing(found(code))
 

@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about
+from tables import tables
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards.guards.egress import EgressGuard
 from agent_hooks_guards.model.values import UNKNOWN
+
+TABLES = tables(__file__)
 
 
 def rule_of(guard, url):
@@ -22,66 +25,7 @@ def decision_of(guard, url):
     return None if found is None else found.decision
 
 
-METADATA = [
-    "http://169.254.169.254/latest/meta-data/",
-    "169.254.169.254",
-    "169.254.169.254:80",
-    "//169.254.169.254/x",
-    "HTTP://169.254.169.254./",
-    "http://2852039166/",
-    "http://0xA9FEA9FE/",
-    "http://0xa9.0xfe.0xa9.0xfe/",
-    "http://0251.0376.0251.0376/",
-    "http://169.254.43518/",
-    "http://169.16689662/",
-    "http://0000000000000000000251.0376.0251.0376/",
-    "http://[::ffff:169.254.169.254]/",
-    "http://[::ffff:a9fe:a9fe]:80/",
-    "http://[0:0:0:0:0:ffff:a9fe:a9fe]/",
-    "http://[64:ff9b::a9fe:a9fe]/",
-    "http://[2002:a9fe:a9fe::]/",
-    "http://[::169.254.169.254%25eth0]/",
-    "http://[fd00:ec2::254]/",
-    "http://[FD00:0EC2:0:0:0:0:0:0254]/",
-    "http://user:pass@169.254.169.254/",
-    "http://example.com@169.254.169.254/",
-    "http://example.com\\@169.254.169.254/",
-    "http://example.com#@169.254.169.254/",
-    "http://example.com?@169.254.169.254/",
-    "http:\\\\169.254.169.254\\x",
-    "http:/169.254.169.254/",
-    "http:169.254.169.254",
-    "http://169%2E254%2E169%2E254/",
-    "http://%31%36%39.254.169.254/",
-    "http://\uff11\uff16\uff19.254。169｡254/",
-    "http://①⑥⑨.254.169.254/",
-    "http://169.254.\n169.254/",
-    " http://169.254.169.254/",
-    "http://metadata.google.internal/computeMetadata/v1/",
-    "http://METADATA.google.internal./",
-    "http://metadata/",
-    "http://x.metadata.google.internal",
-    "http://169.254.169.254.nip.io/",
-    "http://a.169-254-169-254.sslip.io/",
-    "http://a9fea9fe.nip.io/",
-    "http://169.254.170.2/v2/credentials",
-    "http://100.100.100.200/latest/",
-    "http://169.254.169.254%00.example.com/",
-    "http://169.254.169.254%2f.example.com/",
-    "http://169.254.169.254;.example.com/",
-    "http://169.254.169.254\\.example.com/",
-    "http://a@169.254.169.254@example.com/",
-    "view-source:http://169.254.169.254/",
-    "url:http://169.254.169.254/",
-    f"http://169.254.169.254{UNKNOWN}",
-    f"http://{UNKNOWN}169.254.169.254/",
-    f"http://169.254.169.{UNKNOWN}/",
-    f"http://169.{UNKNOWN}.169.254/",
-    f"http://169.254.{UNKNOWN}.{UNKNOWN}/",
-]
-
-
-@pytest.mark.parametrize("url", METADATA)
+@pytest.mark.parametrize("url", TABLES["metadata"])
 def test_a_metadata_service_is_denied_however_it_is_written(url):
     objection = EgressGuard().objection(url)
     assert objection is not None
@@ -118,72 +62,12 @@ def test_other_addresses_that_are_not_public_are_told(url, rule):
     assert objection.rule == rule
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "https://example.com/x?y=http://169.254.169.254/",
-        "https://docs.python.org/3/",
-        "https://8.8.8.8/",
-        "https://172.15.0.1/",
-        "https://172.32.0.1/",
-        "https://192.169.1.1/",
-        "https://169.253.1.1/",
-        "https://[2606:4700::1111]/",
-        "https://metadata.example.com/",
-        "https://internal.example.com/",
-        "https://local.example/",
-        "https://münchen.de/",
-        "https://10.example.com/",
-        "https://1.2.3.4.5/",
-        "https://0xzz.com/",
-        "https://999.1.1.1/",
-        "https://x.nip.io/",
-        "http://localhost:3000/",
-        "http://LOCALHOST./",
-        "http://app.localhost/",
-        "http://127.0.0.1:8000/health",
-        "http://127.1/",
-        "http://[::1]:8080/",
-        "http://0.0.0.0:5000",
-        "localhost:3000",
-        "git@github.com:a/b.git",
-        "/relative/path",
-        "",
-        "http://",
-        "https://example.com/a b",
-        "https://example.com?mail=joe@corp.com&x=1",
-        "https://sub_domain.example.com/{id}",
-        "https://*.example.com/",
-        "https://💩.la/",
-        "ssh://My Drive/x",
-        "mailto:Joe <joe@example.com>",
-        "s3://a bucket/x",
-        f"https://{UNKNOWN}/health",
-        f"{UNKNOWN}/x",
-        f"https://{UNKNOWN}.example.com:{UNKNOWN}/",
-        f"http://192.168.{UNKNOWN}/",
-    ],
-)
+@pytest.mark.parametrize("url", TABLES["public_hosts_and_this_machine_are_left_alone"])
 def test_public_hosts_and_this_machine_are_left_alone(url):
     assert EgressGuard().objection(url) is None
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://[",
-        "http://[::1",
-        "http://[x]/",
-        "http://a b/",
-        "http://a\0b/",
-        "http://example.com%00.example.org/",
-        "http://example.com%252f.example.org/",
-        "http://a:80:b.example.com/",
-        "https://{host}/",
-        "https://exa<mple.com/",
-        "example.com%00.example.org/",
-    ],
-)
+@pytest.mark.parametrize("url", TABLES["a_host_that_programs_read_differently_is_asked_about"])
 def test_a_host_that_programs_read_differently_is_asked_about(url):
     objection = EgressGuard().objection(url)
     assert objection is not None

@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about
+from tables import tables
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards.guards.path import MAX_OPERATIONS, PathGuard
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture
@@ -54,27 +57,10 @@ def ask(home):
 
 
 @pytest.mark.parametrize(
-    ("kind", "key", "path", "decision"),
-    [
-        ("read", "file_path", "file:///etc/shadow", "deny"),
-        ("read", "url", "file:///etc/shadow", "deny"),
-        ("fetch", "url", "file:///etc/shadow", "deny"),
-        ("fetch", "url", "FILE:/etc/%73hadow?x#y", "deny"),
-        ("fetch", "url", "view-source:file://localhost/etc/shadow", "deny"),
-        ("fetch", "urls", ["https://example.com", "file:///etc/shadow"], "deny"),
-        ("fetch", "path", "file:///etc/shadow", "deny"),
-        ("mcp", "url", "file:///etc/shadow", "deny"),
-        ("fetch", "url", "file:///dev/sda", "deny"),
-        ("fetch", "url", "file:///etc/hosts", None),
-        ("fetch", "url", "file:///etc/cron.d/job", None),
-        ("mcp", "url", "file:///etc/passwd", None),
-        ("mcp", "path", "file:///etc/cron.d/job", "ask"),
-        ("write", "file_path", "file:///etc/cron.d/job", "deny"),
-        ("delete", "file_path", "file:///home", "deny"),
-    ],
+    ("kind", "key", "path", "decision"), TABLES["a_file_address_is_the_file_and_fetching_it_reads_it"]
 )
 def test_a_file_address_is_the_file_and_fetching_it_reads_it(ask, kind, key, path, decision):
-    assert ask(kind, path, key=key) == decision
+    assert (ask(kind, path, key=key) or "proceed") == decision
 
 
 def test_what_is_read_from_an_address_may_be_written_as_a_path(ask, home):
@@ -84,91 +70,17 @@ def test_what_is_read_from_an_address_may_be_written_as_a_path(ask, home):
     assert outcome.decision == "ask"
 
 
-@pytest.mark.parametrize(
-    ("kind", "path", "decision"),
-    [
-        ("read", "src/x.py", None),
-        ("read", "README.md", None),
-        ("read", "/usr/include/stdio.h", None),
-        ("read", "/etc/hosts", None),
-        ("read", "~/.ssh/id_rsa", "deny"),
-        ("read", "~/.ssh/id_rsa.pub", None),
-        ("read", "~/.aws/credentials", "deny"),
-        ("read", "../.ssh/id_rsa", "deny"),
-        ("read", "src/../../.ssh/id_rsa", "deny"),
-        ("read", "~/.SSH/ID_RSA", "deny"),
-        ("read", "~/.ssh/*", "deny"),
-        ("read", "~/.ss?/id_r*", "deny"),
-        ("read", "certs/server.key", "deny"),
-        ("read", "/proc/self/environ", "deny"),
-        ("read", "/etc/shadow", "deny"),
-        ("read", "/dev/sda", "deny"),
-        ("read", ".env", "ask"),
-        ("read", "config/.env.production", "ask"),
-        ("read", ".npmrc", "ask"),
-        ("read", "~/.npmrc", "deny"),
-        ("read", "~/other/.env", "deny"),
-        ("read", ".env.example", None),
-        ("read", "a\0b", "deny"),
-        ("read", "\uff0e\uff0e\uff0f.ssh/id_rsa", "deny"),
-        ("read", "~/.s\u200dsh/id_\u202ersa", "deny"),
-        ("read", "x\ud800", "deny"),
-        ("write", "src/new.py", None),
-        ("edit", "src/x.py", None),
-        ("delete", "src/x.py", None),
-        ("write", "/dev/null", None),
-        ("write", "/dev/stdout", None),
-        ("write", "docs/\uff31\uff11.md", None),
-        ("write", ".gitignore", None),
-        ("write", ".github/workflows/ci.yml", None),
-        ("write", ".bashrc", None),
-        ("write", "../x.py", "ask"),
-        ("write", "~/x.py", "ask"),
-        ("write", "~other/x.py", "ask"),
-        ("write", "/data/x", "ask"),
-        ("write", ".env", "ask"),
-        ("edit", ".env.local", "ask"),
-        ("delete", ".env", "ask"),
-        ("write", "~/.bashrc", "deny"),
-        ("write", "~/.config/autostart/x.desktop", "deny"),
-        ("write", "~/.ssh/authorized_keys", "deny"),
-        ("write", "~/.ssh/config", "deny"),
-        ("delete", "~/.ssh/id_rsa", "deny"),
-        ("write", ".git/hooks/pre-commit", "deny"),
-        ("write", ".GIT/config", "deny"),
-        ("write", ".g\u200cit/config", "deny"),
-        ("edit", ".git/info/exclude", None),
-        ("write", ".claude/settings.json", "deny"),
-        ("write", "sub/hookconf.py", "deny"),
-        ("edit", "agent-hooks.toml", "deny"),
-        ("write", "\uff41gent-hooks.toml", "deny"),
-        ("write", "/etc/passwd", "deny"),
-        ("write", "/etc/cron.d/x", "deny"),
-        ("write", "/usr/local/bin/x", "deny"),
-        ("write", "/dev/sda", "deny"),
-        ("write", "/sys/power/state", "deny"),
-        ("delete", "~", "deny"),
-        ("delete", "/", "deny"),
-        ("delete", ".", "deny"),
-        ("delete", "*", "deny"),
-        ("delete", "src", None),
-        ("search", "src", None),
-        ("search", ".", None),
-        ("search", "~/.ssh", "deny"),
-        ("search", "~", "ask"),
-        ("search", "/", "ask"),
-        ("mcp", "src/x.py", None),
-        ("mcp", "/users/1", None),
-        ("mcp", "/api/v1/items", None),
-        ("mcp", "/etc/hosts", None),
-        ("mcp", "~/.ssh/id_rsa", "deny"),
-        ("mcp", "~/.bashrc", "ask"),
-        ("mcp", ".git/config", "ask"),
-        ("other", ".env", "ask"),
-    ],
-)
+STANDARD = [
+    (kind, path, decision)
+    for kind, decisions in TABLES["standard"].items()
+    for decision, paths in decisions.items()
+    for path in paths
+]
+
+
+@pytest.mark.parametrize(("kind", "path", "decision"), [*STANDARD, ("read", "x\ud800", "deny")])
 def test_what_is_decided_at_standard(ask, kind, path, decision):
-    assert ask(kind, path) == decision
+    assert (ask(kind, path) or "proceed") == decision
 
 
 def test_relaxed_denies_and_asks_nothing(ask):

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_secrets import HEX, SECRETS, made
 from making import about
+from tables import tables
 
 from agent_hooks import HookContext, HookManager, RegistrationError, ToolCall, ToolExecution
 from agent_hooks.engine.calling import InTurns
@@ -17,6 +18,8 @@ from agent_hooks.model.snapshot import Snapshot, read_only
 from agent_hooks.model.values import FrozenDict, freeze
 from agent_hooks_guards.guards.secret_scan import PIECE, find, redacted
 from agent_hooks_guards.guards.secrets import SecretsGuard
+
+TABLES = tables(__file__)
 
 TOKEN = SECRETS[2][1]
 PASSWORD = made(9)
@@ -41,15 +44,7 @@ def test_a_secret_is_found_by_its_form(kind, secret, around):
     assert (found.kind, text[found.start : found.end]) == (kind, secret)
 
 
-@pytest.mark.parametrize(
-    "form",
-    [
-        "aws_secret_access_key = {}",
-        'AWS_SECRET_ACCESS_KEY="{}"',
-        '"SecretAccessKey": "{}"',
-        "aws_secret_key: {}",
-    ],
-)
+@pytest.mark.parametrize("form", TABLES["a_key_without_a_form_of_its_own_is_found_by_its_name"])
 def test_a_key_without_a_form_of_its_own_is_found_by_its_name(form):
     secret = made(40)
     text = form.replace("{}", secret)
@@ -82,15 +77,7 @@ def test_a_putty_key_is_found():
     assert _BODY in text[found.start : found.end]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "postgres://app:{}@db.internal:5432/x",
-        "https://me:{}@git.acme.io/x.git",
-        "amqp://svc:{}@queue/x",
-        "x=redis://:{}@cache.acme.io",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["a_password_in_an_address_is_found"])
 def test_a_password_in_an_address_is_found(text):
     text = text.replace("{}", PASSWORD)
     (found,) = find(text)
@@ -181,22 +168,8 @@ def test_what_stands_around_it_hides_no_secret(before, secret, after):
     assert any(text[each.start : each.end].find(secret[1]) != -1 for each in find(text))
 
 
-MARKS = [
-    "sk-",
-    "eyJ",
-    "eyJ.",
-    "a://b:cdef@",
-    "://",
-    "-----BEGIN PRIVATE KEY-----",
-    "Private-Lines:",
-    "key-",
-    "12345678:AA",
-    "xoxb-",
-]
-
-
 @pytest.mark.parametrize(
-    "mark", [*MARKS, "pat", "ecret_key: ", "ghp_", "a", " ", "-----BEGIN PRIVATE KEY-----" + "A " * 5000]
+    "mark", [*TABLES["marks"], "pat", "ecret_key: ", "ghp_", "a", " ", "-----BEGIN PRIVATE KEY-----" + "A " * 5000]
 )
 def test_a_text_made_to_take_long_takes_time_by_its_length(mark):
     def taken(length):

@@ -9,6 +9,7 @@ from time import process_time
 
 import pytest
 from making import about
+from tables import tables
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards import ShellGuard
@@ -16,6 +17,8 @@ from agent_hooks_guards.guards.calls import place_of
 from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import read_family
+
+TABLES = tables(__file__)
 
 
 def decided(guard, command, name="Bash", kind="shell", key="command", **fields):
@@ -29,20 +32,7 @@ def decision(command, level="standard", **fields):
     return str(decided(ShellGuard(level), command, **fields).decision)
 
 
-@pytest.mark.parametrize(
-    ("command", "relaxed", "standard", "strict"),
-    [
-        ("ls -la", "proceed", "proceed", "proceed"),
-        ("rm -rf /", "deny", "deny", "deny"),
-        ("git reset --hard", "deny", "deny", "deny"),
-        ("git branch -D topic", "proceed", "ask", "ask"),
-        ("curl https://example.com/data.json", "proceed", "proceed", "ask"),
-        ("echo x > ../notes.txt", "proceed", "proceed", "ask"),
-        ("frobnicate --all", "proceed", "proceed", "ask"),
-        ('eval "$CODE"', "ask", "ask", "ask"),
-        ("if", "ask", "ask", "ask"),
-    ],
-)
+@pytest.mark.parametrize(("command", "relaxed", "standard", "strict"), TABLES["levels"])
 def test_levels(command, relaxed, standard, strict):
     assert [decision(command, level) for level in ("relaxed", "standard", "strict")] == [relaxed, standard, strict]
 
@@ -65,16 +55,7 @@ def test_a_long_command_is_shown_shortened():
     assert len(decided(ShellGuard(), "rm -rf / " + "x" * 5000).reason) < 1000
 
 
-@pytest.mark.parametrize(
-    ("name", "kind", "key"),
-    [
-        ("Bash", "shell", "command"),
-        ("run_shell", "shell", "cmd"),
-        ("mcp__box__exec", "mcp", "command"),
-        ("execute_command", "other", "command"),
-        ("write_stdin", "other", "chars"),
-    ],
-)
+@pytest.mark.parametrize(("name", "kind", "key"), TABLES["whatever_runs_commands_is_judged"])
 def test_whatever_runs_commands_is_judged(name, kind, key):
     assert decision("rm -rf /", name=name, kind=kind, key=key) == "deny"
 
@@ -282,13 +263,7 @@ def test_code_that_is_longer_or_deeper_than_what_is_looked_at_is_asked_about(pro
 
 
 @pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        ("python3 -c 'import os; getattr(os, name)(text)'", "is called"),
-        ("node -e 'eval(process.env.CODE)'", "is run as code"),
-        ("perl -e 'syscall(1)'", "a system call by its number"),
-        ("python3 -c 'import os; os.system(" + "(" * 300 + "'", "cannot be told what all of it does: "),
-    ],
+    ("command", "why"), TABLES["what_is_shown_of_code_that_cannot_be_analysed_is_the_command_and_the_reason_says_why"]
 )
 def test_what_is_shown_of_code_that_cannot_be_analysed_is_the_command_and_the_reason_says_why(command, why):
     outcome = decided(ShellGuard(), command)
@@ -349,19 +324,7 @@ def test_a_line_of_shell_in_a_skill_is_judged_as_the_shell_call(line, tmp_path, 
     assert decide("PreSkillShellCommand", "Bash", {"command": line}, command_name="zz") == (expected and "deny")
 
 
-@pytest.mark.parametrize(
-    ("command", "wanted"),
-    [
-        ("agent-hooks allow git-push-force --branch x", "deny"),
-        ("python3 -m agent_hooks uninstall --all", "deny"),
-        ("echo ntrag-ubbxf gehfg | tr a-zA-Z n-za-mN-ZA-M | sh", "deny"),
-        (f"python3 -c 'import os; os.system(bytes({[*b'agent-hooks trust']}).decode())'", "deny"),
-        ("setsid script -qec 'agent-hooks trust --digest sha256:0' /dev/null", "deny"),
-        ("setsid -f env -u CLAUDECODE CI=1 agent-hooks trust --digest sha256:0", "deny"),
-        ("agent-hooks trust --show", "proceed"),
-        ("git commit -m 'agent-hooks trust'", "proceed"),
-    ],
-)
+@pytest.mark.parametrize(("command", "wanted"), TABLES["installed_guards_protect_themselves_in_a_bare_manager"])
 def test_installed_guards_protect_themselves_in_a_bare_manager(command, wanted):
     manager = HookManager(load_plugins=["guards"])
     context = about("Bash", kind="shell", args={"command": command}, cwd="/home/dev/app")

@@ -7,11 +7,14 @@ import shlex
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.names import base_name
 from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import UNKNOWN
+
+TABLES = tables(__file__)
 
 
 def read(text):
@@ -147,42 +150,12 @@ def test_words_are_options_values_operands_and_a_subcommand(text, expected):
     assert shown(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "rm --help",
-        "git push --force --help",
-        "git push -h",
-        "git --version",
-        "terraform destroy -help",
-        "kubectl delete --help",
-        "foo --help",
-        "python -V",
-        "find --help",
-        "npm publish -h",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["a_command_that_only_prints_help_is_known_as_one"])
 def test_a_command_that_only_prints_help_is_known_as_one(text):
     assert read(text)[1].is_help
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "rm -rf x --help",  # BSD's rm takes it for a file
-        "rm -- --help",
-        "git push --repo --help",
-        "git commit -m --help",
-        "chmod --reference --help x",
-        "foo --help bar",
-        "foo bar -- --help",
-        "sudo rm --help",
-        "grep -h x f",
-        "df -h",
-        "find . -name --help -delete",
-        "ls",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["a_command_that_does_something_is_not_help"])
 def test_a_command_that_does_something_is_not_help(text):
     assert not read(text)[1].is_help
 
@@ -214,31 +187,7 @@ def test_programs_with_one_dash_take_two():
     assert options.value("-var") == "a=b"
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("python3", "python"),
-        ("python3.12", "python"),
-        ("pip3", "pip"),
-        ("Git.EXE", "git"),
-        ("RM", "rm"),
-        ("gsed", "sed"),
-        ("grm", "rm"),
-        ("mawk", "awk"),
-        ("nodejs", "node"),
-        ("perl5.36", "perl"),
-        ("ld-linux-x86-64.so.2", "ld.so"),
-        ("git", "git"),
-        ("gh", "gh"),
-        ("go", "go"),
-        ("R", "R"),
-        ("bzip2", "bzip2"),
-        ("base64", "base64"),
-        ("sqlite3", "sqlite3"),
-        ("unheard-of", "unheard-of"),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("name", "expected"), TABLES["one_name_for_one_tool"])
 def test_one_name_for_one_tool(name, expected):
     assert base_name(name) == expected
 

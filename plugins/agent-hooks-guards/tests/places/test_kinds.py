@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.kinds import is_settings_secret, kinds
 from agent_hooks_guards.places.paths import Place, absolute
+
+TABLES = tables(__file__)
 
 CWD = "/home/me/proj/src"
 PLACE = Place(CWD, "/home/me", "/home/me/proj")
@@ -21,84 +24,7 @@ def of(path, place=PLACE, host=""):
 # -- where -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("path", "expected"),
-    [
-        ("/", "root project outside"),
-        ("/*", "root project outside"),
-        ("/**", "root project outside"),
-        ("/*/*", "root project outside"),
-        (f"/{UNKNOWN}", "root project outside"),
-        ("C:\\", "root outside"),
-        ("C:\\*", "root outside"),
-        ("/mnt/c", "root outside"),
-        ("/usr", "system outside"),
-        ("/usr/local/bin/x", "system outside"),
-        ("/us?", "system outside"),
-        ("/[e]tc", "system outside"),
-        ("/e?c/hosts", "system outside"),
-        ("/opt/app", "system outside"),
-        ("/mnt/backup", "system outside"),
-        ("/mnt/backup/x", "outside"),
-        ("/System/Library/x", "system outside"),
-        ("/private/etc/hosts", "system outside"),
-        ("C:\\Windows\\System32\\x", "system outside"),
-        ("c:/Program Files/x", "system outside"),
-        ("/mnt/c/Windows/x", "system outside"),
-        ("/proc/cpuinfo", "system outside"),
-        ("/proc/sys/kernel/x", "system kernel outside"),
-        ("/sys/power/state", "system kernel outside"),
-        ("/var/log/syslog", "system log outside"),
-        ("/home", "home project outside"),
-        ("/home/*", "home user project outside"),
-        ("~", "home project outside"),
-        ("~/*", "home user project outside"),
-        (f"~/{UNKNOWN}", "home user project outside"),
-        ("/home/you", "home outside"),
-        ("/Users/you", "home outside"),
-        ("/root", "home outside"),
-        ("/var/root", "home outside"),
-        ("C:\\Users\\you", "home outside"),
-        ("~/Documents/x", "user outside"),
-        ("/Users/you/x", "user outside"),
-        ("/root/x", "user outside"),
-        ("C:\\Users\\you\\x", "user outside"),
-        ("~/projects/*", "user outside"),
-        ("..", "project"),
-        ("../*", "project workspace"),
-        (f"../{UNKNOWN}", "project workspace"),
-        (".", "workspace"),
-        ("*", "workspace"),
-        (f"build/{UNKNOWN}", "workspace"),
-        ("../docs/x.md", "workspace"),
-        ("../../projects", "user outside"),
-        ("../../proj2/x", "user outside"),
-        ("/tmp", "outside"),
-        ("/tmp/x", "temp"),
-        ("/tmp/*", "temp"),
-        (f"/tmp/{UNKNOWN}", "temp"),
-        ("/tmp/../etc/hosts", "system outside"),
-        ("/tmpx/y", "outside"),
-        ("/private/var/folders/a/b", "temp"),
-        ("/dev/shm/x", "temp"),
-        ("%TEMP%\\x", "temp"),
-        ("C:\\Windows\\Temp\\x", "temp"),
-        ("/dev/null", "null"),
-        ("/dev/stderr", "null"),
-        ("/dev/fd/3", "null"),
-        ("/dev/sda", "device outside"),
-        ("/dev/nvme0n1p1", "device outside"),
-        ("/dev/disk/by-id/x", "device outside"),
-        (f"/dev/sd{UNKNOWN}", "device outside"),
-        ("/dev/mem", "device outside"),
-        ("\\\\.\\PhysicalDrive0", "device outside"),
-        ("/dev/ttyUSB0", "outside"),
-        ("/data/x", "outside"),
-        (f"/data/{UNKNOWN}", "outside"),
-        (UNKNOWN, "unknown"),
-        (f"{UNKNOWN}/build", "unknown"),
-    ],
-)
+@pytest.mark.parametrize(("path", "expected"), TABLES["where_a_path_is"])
 def test_where_a_path_is(path, expected):
     assert of(path) == frozenset(expected.split())
 
@@ -145,40 +71,13 @@ def test_a_place_that_is_not_known_has_no_workspace():
 
 # -- by name -----------------------------------------------------------------------------------------------------------
 
-SECRETS = """
-    ~/.ssh ~/.ssh/id_rsa ~/.ssh/work_key ~/.ssh/* .ssh/id_ed25519 backup/id_rsa id_rsa.bak id_ed25519-github
-    ~/.aws/credentials ~/.aws ~/.aws/* ~/.aws/cred* ~/.aws/credential? ~/.aws/sso/cache/a.json ~/.a*s/credentials
-    ~/.*/credentials ~/.config/gcloud/credentials.db ~/.azure/msal_token_cache.json ~/.kube/config
-    ~/.docker/config.json ~/.npmrc ~/.pypirc ~/.netrc ~/.git-credentials ~/.pgpass ~/.my.cnf
-    ~/.cargo/credentials.toml ~/.gem/credentials ~/.terraform.d/credentials.tfrc.json ~/.config/gh/hosts.yml
-    ~/.vault-token ~/.gnupg/private-keys-v1.d/a.key ~/.gnupg ~/.local/share/keyrings/login.keyring
-    ~/Library/Keychains/login.keychain-db ~/.mozilla/firefox/a/logins.json ~/.password-store/a.gpg
-    ~/.bitcoin/wallet.dat ~/.config/op/config ~/.claude/.credentials.json ~/.codex/auth.json .env .ENV .env.local
-    .env.production prod.env .e* .en? [.]env .env* server.key tls/privkey.pem server.pem ca-key.pem *.pem x.p12
-    x.pfx x.jks db.kdbx service-account.json service-account-prod.json secrets.yaml secrets.yml credentials.json
-    client_secret_1.json config/master.key /etc/shadow /etc/shad* /etc/ssl/private/x /etc/ssh/ssh_host_rsa_key
-    /etc/wireguard/wg0.conf /etc/kubernetes/admin.conf /run/secrets/db /proc/self/environ /proc/1/environ
-    /proc/*/environ /home/you/.ssh/id_rsa /Users/you/.aws/credentials /root/.ssh/id_ed25519
-    C:\\Users\\you\\.ssh\\id_rsa %USERPROFILE%\\.aws\\credentials C:\\Windows\\System32\\config\\SAM ~/.SSH/ID_RSA
-    ~/.aws/../.ssh/id_rsa
-"""
-NO_SECRETS = """
-    ~/.ssh/id_rsa.pub ~/.ssh/*.pub ~/.ssh/config ~/.ssh/known_hosts ~/.aws/config ~/.kube/cache ~/.docker
-    ~/.gnupg/gpg.conf .env.example .env.sample .env.template .env.local.example .env.dist .env.d.ts example.env
-    environment env .environment src/env.py *.json *.py *.yaml * ./* .* cert.pem ca.pem fullchain.pem public.pem
-    key.pub id_map.py id_rsa.py docs/id_rsa.md identity.go keys.py secrets.py secret_scan.py monkey.py package.json
-    .key .pem tsconfig.json auth.json config.json gcloud/deploy.sh tests/test_secrets.yaml.py ~/.config
-    ~/.cargo/config.toml
-    ~/.config/gh/config.yml /etc/passwd /etc/ssl/certs/ca-certificates.crt /proc/cpuinfo ~ /home /tmp/x
-"""
 
-
-@pytest.mark.parametrize("path", SECRETS.split())
+@pytest.mark.parametrize("path", TABLES["secrets"].split())
 def test_a_key_or_credential_is_known_by_its_name(path):
     assert "secret" in of(path)
 
 
-@pytest.mark.parametrize("path", NO_SECRETS.split())
+@pytest.mark.parametrize("path", TABLES["no_secrets"].split())
 def test_what_only_looks_like_a_key_is_none(path):
     assert "secret" not in of(path)
 
@@ -205,34 +104,7 @@ def test_a_file_of_that_name_elsewhere_runs_nothing(path):
     assert "startup" not in of(path)
 
 
-@pytest.mark.parametrize(
-    ("path", "kind"),
-    [
-        (".git", "git"),
-        ("../.git/config", "git"),
-        (".GIT/config", "git"),
-        (".g\u200cit/config", "git"),
-        ("git~1/config", "git"),
-        (".gi?/config", "git"),
-        ("../.*", "git"),
-        (".claude/settings.json", "agent"),
-        ("~/.claude/settings.local.json", "agent"),
-        (".claude", "agent"),
-        (".claude/hooks/x.py", "agent"),
-        ("agent-hooks.toml", "agent"),
-        ("sub/hookconf.py", "agent"),
-        (".cursor/hooks.json", "agent"),
-        ("~/.codex/config.toml", "agent"),
-        (".Mcp.json", "agent"),
-        ("\uff0emcp.json", "agent"),
-        ("/etc/passwd", "accounts"),
-        ("/etc/pas*", "accounts"),
-        ("/etc/sudoers.d/x", "accounts"),
-        ("/etc/pam.d/sshd", "accounts"),
-        ("~/.bash_history", "log"),
-        ("/run/log/journal/x", "log"),
-    ],
-)
+@pytest.mark.parametrize(("path", "kind"), TABLES["other_kinds_are_known_by_name"])
 def test_other_kinds_are_known_by_name(path, kind):
     assert kind in of(path)
 

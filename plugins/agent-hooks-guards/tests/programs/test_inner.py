@@ -1,70 +1,64 @@
-"""What a command runs besides itself: wrappers that change nothing, and what holds for all."""
+"""What a command runs besides itself: behind wrappers, in shells, interpreters, tools and containers."""
 
 from __future__ import annotations
+
+import shlex
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wrapping import cases, command, inside
+from tables import tables
 
+from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
+from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.programs.inner import inner
 
-CASES = r"""
-nice -n 5 rm x => rm x
-nice -5 rm x => rm x
-timeout -k 5 10 rm x => rm x
-nice rm x => rm x
-nice -n -5 rm x => rm x
-nice --adjustment=5 rm x => rm x
-ionice -c3 rm x => rm x
-nohup rm x => rm x
-setsid -w rm x => rm x
-stdbuf -oL rm x => rm x
-stdbuf -o L rm x => rm x
-time -p rm x => rm x
-time -f %e -o f rm x => rm x
-timeout --signal=KILL 5s rm x => rm x
-timeout 5 sh -c 'rm x' => sh -c 'rm x'
-timeout --foreground 5 rm x => rm x
-chronic rm x => rm x
-strace -f -e trace=file -o f rm x => rm x
-ltrace -o f rm x => rm x
-valgrind --leak-check=full rm x => rm x
-catchsegv rm x => rm x
-proxychains4 -q rm x => rm x
-torsocks rm x => rm x
-sshpass -p pw ssh h rm x => ssh h rm x
-firejail --net=none rm x => rm x
-faketime '2020-01-01' rm x => rm x
-caffeinate -i rm x => rm x
-numactl -N 0 rm x => rm x
-prlimit --nproc=5 rm x => rm x
-cpulimit -l 50 -- rm x => rm x
-unbuffer -p rm x => rm x
-xvfb-run -a rm x => rm x
-fakeroot -- rm x => rm x
-dbus-run-session -- rm x => rm x
-setpriv --reuid=1000 --clear-groups rm x => rm x
-chpst -u nobody rm x => rm x
-ionice -p 12 => nothing
-setlock f rm x => rm x
-env-cmd -f .env rm x => rm x
-sudoedit f => nothing
-printenv => nothing
-ssh-keygen -t rsa => nothing
-git-reset --hard => git reset --hard
-/usr/lib/git-core/git-clean -fdx => git clean -fdx
-ls -la => nothing
-rm -rf / => nothing
-echo 'rm x' => nothing
-"""
+# One row a line, ``command => what it runs``, in a table for each sort of programs.
+CASES = [row.split(" => ", 1) for table in tables(__file__).values() for row in table.splitlines()]
 
 
-@pytest.mark.parametrize(("text", "expected"), cases(CASES))
-def test_the_words_behind_a_prefix_and_nothing_for_other_programs(text, expected):
+def command(text, stdin=None, cwd="/work"):
+    """A command from its words; ``NAME=value`` in front stands for a variable."""
+    argv = shlex.split(text)
+    assignments = {}
+    while "=" in argv[0]:
+        name, _, value = argv.pop(0).partition("=")
+        assignments[name] = Data(value)
+    data = None if stdin is None else Data(stdin)
+    return Command(argv[0].rpartition("/")[2], argv, assignments=assignments, stdin=data, cwd=cwd)
+
+
+def inside(text):
+    """What the command in ``text`` runs, ``input |> command`` with an input: ``words``, ``language{code}``,
+    ``language<file``, ``language<-`` for its input, with what changes in brackets, ``;;`` between, or ``nothing``.
+    """
+    stdin, given, words = text.rpartition(" |> ")
+    outer = command(words, stdin.encode().decode("unicode_escape") if given else None)
+    return " ;; ".join([_shown(each) for each in inner(outer)]) or "nothing"
+
+
+def _shown(each):
+    tags = [tag for tag in (each.host, "root" if each.root else None) if tag]
+    tags += ["here"] if each.host == "" else []
+    tags += ["no-env"] if each.clears_environment else []
+    tags += [f"in {each.cwd}"] if each.cwd is not None else []
+    tags += [f"{name}={data.text}" for name, data in each.assignments.items()]
+    if each.argv is not None:
+        shown = shlex.join(each.argv)
+    elif each.code is not None:
+        shown = f"{each.language}{{{each.code.text}}}"
+    else:
+        shown = f"{each.language}<{each.path or '-'}"
+    if each.arguments:
+        shown += f" {each.arguments}"
+    return (f"[{', '.join(tags)}] " if tags else "") + shown.replace("\n", "\\n")
+
+
+@pytest.mark.parametrize(("text", "expected"), CASES)
+def test_what_a_command_runs_besides_itself(text, expected):
     assert inside(text) == expected
 
 
@@ -104,7 +98,7 @@ def test_a_program_that_is_called_by_another_name_is_the_same():
     assert inside("gsudo rm x") == "nothing"
     assert inside("SUDO.EXE rm x") == "[root] rm x"
     assert inside("/usr/bin/python3.12 -c x") == "python{x} ['-c']"
-    assert inside("gxargs -a f rm") == "rm '…'"
+    assert inside("gxargs -a f rm") == f"rm '{UNKNOWN}'"
 
 
 def test_numbers_of_runs_of_parallel_are_bounded():
@@ -153,3 +147,9 @@ def test_a_very_long_command_is_bounded():
 )
 def test_a_shell_with_a_text_runs_behind_a_program_that_nothing_is_known_of(text, expected):
     assert inside(text) == expected
+
+
+def test_many_variables_that_name_programs_are_not_combined():
+    names = "PAGER GIT_PAGER EDITOR VISUAL BROWSER MANPAGER SHELL CC CXX LD".split()
+    exported = " ".join(f"{name}=tool{at}" for at, name in enumerate(names))
+    assert ShellGuard().decide(f"export {exported}; git log", Place("/w", "/home/dev", "/w"), "sh") == []

@@ -6,12 +6,15 @@ import subprocess
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.formats import unescaped
 from agent_hooks_guards.programs.outputs import output
+
+TABLES = tables(__file__)
 
 CWD = "/home/someone/project"
 ENCODED = "cm0gLXJmIC8="  # rm -rf /
@@ -31,127 +34,17 @@ def labels_of(text, stdin=None, files=None, is_secret=None):
     return set(output(command(text, stdin), files, is_secret).labels)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("echo rm -rf /", "rm -rf /\n"),
-        ("echo -n a b", "a b"),
-        ("echo -x -n", "-x -n\n"),
-        (r"echo -e 'r\x6d\0040-rf\t/\c' more", "rm -rf\t/"),
-        (r"echo 'a\tb'", "a\\tb\n"),
-        (r"echo -eE 'a\tb'", "a\\tb\n"),
-        ("echo", "\n"),
-        (r"printf 'rm\n'", "rm\n"),
-        (r"printf '\162\155 %s' -rf", "rm -rf"),
-        ("printf '%s-' a b c", "a-b-c-"),
-        ("printf '%s %s\n' a b c", "a b\nc \n"),
-        ("printf %b 'r\\x6d\\0041'", "rm!"),
-        ("printf '%d %x %o %c%%' 65 255 8 hello", "65 ff 10 h%"),
-        ("printf '%5s|%-5s|%05d|%.2s' a b 42 hello", "    a|b    |00042|he"),
-        ('printf %d "\'A"', "65"),
-        ("printf -- -x", "-x"),
-        ("printf -v name x", ""),
-        ("seq 3", "1\n2\n3\n"),
-        ("seq -s , 1 2 5", "1,3,5\n"),
-        ("dirname /usr/bin/rm", "/usr/bin\n"),
-        ("dirname rm", ".\n"),
-        ("realpath ../x", "/home/someone/x\n"),
-        ("readlink -f /usr/./bin/../x", "/usr/x\n"),
-        ("which rm", "rm\n"),
-        ("ls -A", "*\n*\n"),
-        (f"ls -1t {CWD}", "*\n*\n"),
-        ("ls -d '*/'", "*/\n*/\n"),
-        ("fd .", "*\n*\n"),
-        ("ls -I '*.md'", UNKNOWN),
-        ("ls build", UNKNOWN),
-        ("fd -e log", UNKNOWN),
-        ("command -v rm", "rm\n"),
-        ("type -p rm", "rm\n"),
-        ("pwd", f"{CWD}\n"),
-        ("mktemp", f"/tmp/tmp.{UNKNOWN}\n"),
-        ("mktemp -d", f"/tmp/tmp.{UNKNOWN}\n"),
-        ("mktemp -d work.XXXXXX", f"work.{UNKNOWN}\n"),
-        ("mktemp -p /var x.XXXX", f"/var/x.{UNKNOWN}\n"),
-        ("find /etc /opt -name x", f"/etc/{UNKNOWN}/x\n/opt/{UNKNOWN}/x\n"),
-        ("find . -path ./no -prune -o -name a -print", f"./{UNKNOWN}/a\n"),
-        ("find . -name no -prune -o -type f -print0", f"./{UNKNOWN}\0"),
-        ("find . -printf x", UNKNOWN),
-        ("find -type f", f"./{UNKNOWN}\n"),
-        ("git ls-files src", f"src/{UNKNOWN}\n"),
-        ("mkdir -p x", ""),
-        ("true", ""),
-        ("curl -o x a.example", ""),
-        ("wget a.example", ""),
-        ("frobnicate", UNKNOWN),
-        ("whoami", UNKNOWN),
-        ("echo --help", "--help\n"),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), TABLES["what_programs_print_by_themselves"])
 def test_what_programs_print_by_themselves(text, expected):
     assert printed(text) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "stdin", "expected"),
-    [
-        ("cat", "rm -rf /", "rm -rf /"),
-        ("cat -", "a", "a"),
-        ("tee x", "a\n", "a\n"),
-        ("rev", "/ fr- mr\n", "rm -rf /\n"),
-        ("tr a-z A-Z", "rm", "RM"),
-        ("tr '[:upper:]' '[:lower:]'", "RM", "rm"),
-        ("tr A-Za-z N-ZA-Mn-za-m", "ez", "rm"),
-        ("tr -d '\\n '", "r m\n", "rm"),
-        ("tr , ' '", "rm,-rf,/", "rm -rf /"),
-        ("tr 'a-' 'r '", "am-x", "rm x"),
-        ("sort", "a\nb\n", UNKNOWN),
-        ("base64 -d", ENCODED, "rm -rf /"),
-        ("base64 --decode", "cm0g\nLXJm\nIC8=\n", "rm -rf /"),
-        ("base64 -D", ENCODED, "rm -rf /"),
-        ("base64 -d", "cm0gLXJmIC8", "rm -rf /"),
-        ("base64 -di", "c!m!0=", "rm"),
-        ("base32 -d", "OJWQ====", "rm"),
-        ("xxd -r -p", "726d 20\n2d", "rm -"),
-        ("xxd -r -ps", "726d", "rm"),
-        ("xxd -r", "00000000: 726d 202d                                rm -\n", "rm -"),
-        ("openssl base64 -d", f"{ENCODED}\n", "rm -rf /"),
-        ("openssl enc -d -aes-256-cbc -k x", "x", UNKNOWN),
-        ("dd", "rm", "rm"),
-        ("expand", "rm", "rm"),
-        ("envsubst", "$X", UNKNOWN),
-    ],
-)
+@pytest.mark.parametrize(("text", "stdin", "expected"), TABLES["what_filters_make_of_known_text"])
 def test_what_filters_make_of_known_text(text, stdin, expected):
     assert printed(text, stdin) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "stdin", "expected"),
-    [
-        ("tr a-z A-Z", f"rm {UNKNOWN}", f"RM {UNKNOWN}"),
-        ("tail -n 1", f"rm\n{UNKNOWN}", UNKNOWN),
-        ("rev", f"ab\nc{UNKNOWN}\n", f"ba\n{UNKNOWN}\n"),
-        ("base64 -d", f"cm0g{UNKNOWN}", UNKNOWN),
-        ("base64 -d", "cm0gLXJm!!", UNKNOWN),
-        ("head -n 1", "a\nb\n", UNKNOWN),
-        ("grep -o rm", "#rm", UNKNOWN),
-        ("tail -c 2", "#rm", UNKNOWN),
-        ("tail -n +2", "a\nb\n", UNKNOWN),
-        ("head -c 2", "abc", UNKNOWN),
-        ("cut -c2-", "xrm", UNKNOWN),
-        ("sort", "b\na\n", UNKNOWN),
-        ("tr -s a", "aab", UNKNOWN),
-        ("sed s/a/b/", "a", UNKNOWN),
-        ("awk '{print}'", "a", UNKNOWN),
-        ("jq -r .x", '{"x": "rm"}', UNKNOWN),
-        ("base64", "rm", UNKNOWN),
-        (f"echo a {UNKNOWN}", "", f"a {UNKNOWN}\n"),
-        (f"printf '%s %5d' {UNKNOWN} {UNKNOWN}", "", f"{UNKNOWN} {UNKNOWN}"),
-        (f"printf 'rm {UNKNOWN}'", "", f"rm {UNKNOWN}"),
-        (f"printf {UNKNOWN} rm", "", UNKNOWN),
-        (f"printf %.2s a{UNKNOWN}", "", UNKNOWN),
-    ],
-)
+@pytest.mark.parametrize(("text", "stdin", "expected"), TABLES["what_is_not_known_stays_so"])
 def test_what_is_not_known_stays_so(text, stdin, expected):
     assert printed(text, stdin) == expected
 
@@ -201,33 +94,7 @@ def test_where_what_is_printed_comes_from(text, expected):
     assert labels_of(text) == expected
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "cat",
-        "head -1",
-        "tr a b",
-        "sed s/a/b/",
-        "base64",
-        "sort",
-        "grep x",
-        "jq .",
-        "awk '{print}'",
-        "cut -c1",
-        "tee x",
-        "gzip",
-        "xxd",
-        "od",
-        "frobnicate",
-        "openssl enc -aes-256-cbc",
-        "fold",
-        "column -t",
-        "gpg -c",
-        "rev",
-        "dd",
-        "xargs",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["a_filter_passes_labels_on"])
 def test_a_filter_passes_labels_on(text):
     assert SECRET in labels_of(text, Data(UNKNOWN, frozenset({SECRET})))
     assert SECRET in labels_of(text, Data("known\n", frozenset({SECRET})))

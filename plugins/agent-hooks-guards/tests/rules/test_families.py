@@ -6,6 +6,7 @@ import re
 import time
 
 import pytest
+from tables import tables
 
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.names import base_name
@@ -13,6 +14,8 @@ from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.rules.matching import judge
+
+TABLES = tables(__file__)
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 FAMILIES = own_families()
@@ -87,31 +90,7 @@ PRODUCTS = {
     "consul": ("zkCli*", "zkcli*"),
 }
 # By kind of statement, effect or doubt: the words of which a reason has one.
-WORDS = {
-    "drop": "drops a table",
-    "drop-part": "drops an index",
-    "drop-account": "drops an account",
-    "alter-drop": "drops a column",
-    "truncate": "every row",
-    "delete-all": "every row",
-    "update-all": "changes every row",
-    "grant-all": "rights",
-    "shutdown": "stops the database",
-    "log-loss": "log",
-    "program": "starts a program",
-    "file": "writes a file",
-    "read": "read|print|search|record|memory",
-    "delete": "delete|remove|move|wipe|gone|change|writes|log|start|protection",
-    "write": "write|change|format|fill|empties|runs|becomes|loaded|start|log|record|gone|set|kernel|protect",
-    "change": "change|owner|rights|read|write|protection|log in",
-    "send": "send|goes|reach|answers|gives|carries|delete|DELETE|call",
-    "receive": "reach|gives|DELETE|delete|fetch",
-    "fork": "without end",
-    "unknown-code": "run",
-    "unknown-program": "run",
-    "unreadable": "no command",
-    "too-much": "longer",
-}
+WORDS = TABLES["words"]
 
 
 @each_rule
@@ -129,25 +108,7 @@ def test_a_reason_speaks_of_what_the_rule_is_about(rule):
     assert [kind for kind in kinds if kind in WORDS and not re.search(WORDS[kind], rule.reason)] == []
 
 
-@pytest.mark.parametrize(
-    ("command", "words", "others"),
-    [
-        ("velero snapshot-location delete x", "this tool", "helm|release"),
-        ("nomad job stop -purge api", "a job", "vault|[Ss]ecret"),
-        ("redis-cli --scan | xargs redis-cli del", "keys", "pg_dump|database"),
-        ("echo flush_all | nc cache 11211", "keys", "pg_dump|database"),
-        ("dropuser app", "account", "column"),
-        ("psql -c 'DROP VIEW report'", "view", "column"),
-        ("nodetool decommission", "member", "drops"),
-        ("cut -d= -f1 .env", "What it prints", "names"),
-        ("cat source/server.key", "key", "env"),
-        ("sed -n 1,3p server.key", "key", "env"),
-        ("schtasks /create /tn x /tr y /sc daily", "scheduled", "crontab"),
-        ("wevtutil cl System", "record", "logrotate|journalctl"),
-        ("grub-install /dev/sda", "starts the machine", "fsck"),
-        ("azcopy remove https://x.test/c --recursive", "Azure", r"az\b"),
-    ],
-)
+@pytest.mark.parametrize(("command", "words", "others"), TABLES["the_reason_is_about_the_command"])
 def test_the_reason_is_about_the_command(command, words, others):
     verdicts = judge(analyse(command, PLACE), INDEX, PLACE)
     texts = [f"{each.rule.reason} {each.rule.instead}" for each in verdicts if each.rule.severity != "low"]

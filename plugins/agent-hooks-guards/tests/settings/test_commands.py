@@ -8,12 +8,15 @@ from datetime import date, timedelta
 
 import pytest
 from making import about, project
+from tables import tables
 from terminal import run, typed
 
 from agent_hooks import HookManager
 from agent_hooks.system.by_hand import AGENTS
 from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.settings.rule_rows import guard_rows
+
+TABLES = tables(__file__)
 
 ALLOW = ("allow", "git-push-force", "--branch", "feature/*")
 OWN_RULE = """
@@ -90,17 +93,7 @@ def test_a_rule_is_shown_with_its_examples_and_the_way_to_allow_it():
     assert "agent-hooks allow git-reset-hard --command GLOB" in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["git-reset-had"], "There is no rule 'git-reset-had': did you mean git-reset-hard?"),
-        (["path-secret"], "There is no rule 'path-secret': did you mean path-secret-"),
-        (["git"], "There is no rule 'git'; there is a family of that name: --family git."),
-        (["--family", "gti"], "There is no family 'gti': did you mean git?"),
-        (["--severity", "worst"], "'worst' is not one of"),
-        (["--exceptions", "--family", "git"], "--exceptions lists all of them"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), TABLES["what_does_not_exist_is_a_usage_error"])
 def test_what_does_not_exist_is_a_usage_error(arguments, message):
     done = run("rules", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
@@ -208,27 +201,7 @@ def test_without_a_terminal_nothing_is_written_and_the_text_is_told(settings):
     assert not settings.exists()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["git-clean"], "Say for what: --command, --path or --branch"),
-        (["git-clean", "--command", ""], "Say for what"),
-        (["git-clean", "--command", "*"], "--command '*' is nearly everything"),
-        (["git-clean", "--command", "? *"], "is nearly everything"),
-        (["git-clean", "--branch", "**"], "--branch '**' is nearly everything"),
-        (["git-clean", "--path", "/"], "--path '/' is nearly everything"),
-        (["git-clean", "--path", "/**"], "is nearly everything"),
-        (["git-clean", "--path", "~/*"], "is nearly everything"),
-        (["git-clean", "--path", "/home/**"], "is nearly everything"),
-        (["git-clen", "--path", "a"], "There is no rule or family 'git-clen': did you mean git-clean?"),
-        (["path-agent", "--path", "a"], "'path-agent' is no rule about commands: see [guards.paths]"),
-        (["git-clean", "--path", "a", "--days", "-1"], "-1 is not in the range"),
-        (["git-clean", "--path", "a", "--days", "400"], "400 is not in the range"),
-        (["git-clean", "--path", "a", "--until", "2001-01-01"], "--until must be a day from today on"),
-        (["git-clean", "--path", "a", "--until", "soon"], "'soon' does not match"),
-        (["git-clean", "--path", "a", "--until", "2999-01-01", "--days", "1"], "Give --days or --until, not both."),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "message"), TABLES["what_is_too_wide_or_wrong_is_a_usage_error"])
 def test_what_is_too_wide_or_wrong_is_a_usage_error(settings, arguments, message):
     code, shown = typed("y\n", "allow", *arguments, COLUMNS="200")
     assert code == 2

@@ -7,11 +7,14 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tables import tables
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks_guards.settings.build import build
 from agent_hooks_guards.settings.layers import injection_matches, layers
+
+TABLES = tables(__file__)
 
 
 def said(rank, text, path="/p/agent-hooks.toml"):
@@ -27,53 +30,7 @@ def own(*told):
 
 
 @pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        (
-            "shell.level = 'relaxed'",
-            "guards.shell.level",
-        ),
-        (
-            "shell.level = 'off'",
-            "guards.shell.level",
-        ),
-        (
-            "shell.rules.git = 'off'",
-            "guards.shell.rules.git",
-        ),
-        (
-            "paths.level = 'relaxed'",
-            "guards.paths.level",
-        ),
-        ("paths.allow_read = ['/etc']", "guards.paths.allow_read"),
-        ("paths.allow_write = ['/etc']", "guards.paths.allow_write"),
-        (
-            "secrets.sends = 'ask'",
-            "guards.secrets.sends",
-        ),
-        (
-            "secrets.commands = 'allow'",
-            "guards.secrets.commands",
-        ),
-        (
-            "secrets.writes = 'allow'",
-            "guards.secrets.writes",
-        ),
-        (
-            "secrets.results = 'allow'",
-            "guards.secrets.results",
-        ),
-        (
-            "egress.level = 'off'",
-            "guards.egress.level",
-        ),
-        ("egress.allow = ['10.0.0.1']", "guards.egress.allow"),
-        (
-            "egress.private = 'allow'",
-            "guards.egress.private",
-        ),
-        ("[[allow]]\nrule = 'git'\ncommand = 'git push'", "guards.allow"),
-    ],
+    ("text", "named"), TABLES["a_project_that_loosens_is_refused_by_file_and_key_and_the_user_is_not"]
 )
 def test_a_project_that_loosens_is_refused_by_file_and_key_and_the_user_is_not(text, named):
     with pytest.raises(SettingsError) as caught:
@@ -84,18 +41,7 @@ def test_a_project_that_loosens_is_refused_by_file_and_key_and_the_user_is_not(t
     assert said("managed", text).tables
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "shell.level = 'strict'",
-        "shell.level = 'standard'",
-        "shell.rules.git = 'deny'",
-        "paths = {level = 'strict', protect = ['a'], deny_read = ['b']}",
-        "secrets = {sends = 'deny', commands = 'deny', writes = 'ask', results = 'deny'}",
-        "egress = {level = 'strict', deny = ['*.example.com'], private = 'deny', others = 'allow'}",
-        "injection.matcher = 'fetch'",
-    ],
-)
+@pytest.mark.parametrize("text", TABLES["what_tightens_a_project_may_say"])
 def test_what_tightens_a_project_may_say(text):
     assert said("project", text).tables
 

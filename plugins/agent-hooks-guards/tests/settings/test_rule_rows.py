@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 from made_secrets import SECRETS
 from making import about
+from tables import tables
 
 from agent_hooks import HookManager
 from agent_hooks_guards import EgressGuard, PathGuard, SecretsGuard
 from agent_hooks_guards.guards.objection import LEVELS
 from agent_hooks_guards.settings.rule_rows import guard_rows
+
+TABLES = tables(__file__)
 
 ROWS = {row.id: row for row in guard_rows()}
 TOKEN = dict(SECRETS)["github-token"]
@@ -24,26 +27,7 @@ def url_objection(level, url):
     return EgressGuard(level, deny=["denied.test"]).objection(url)
 
 
-@pytest.mark.parametrize(
-    ("rule", "operation", "path"),
-    [
-        ("path-nul", "read", "a\0b"),
-        ("path-protected", "write", "/srv/kept"),
-        ("path-outside-write", "write", "/home/dev/other/notes.txt"),
-        ("path-outside-read", "read", "/srv/notes.txt"),
-        ("path-secret-read", "read", "/home/dev/.ssh/id_rsa"),
-        ("path-secret-write", "write", "/home/dev/.ssh/id_rsa"),
-        ("path-secret-use", "use", "/home/dev/.ssh/id_rsa"),
-        ("path-settings-read", "read", f"{WORKSPACE}/.env"),
-        ("path-search-home", "search", "/"),
-        ("path-delete-all", "delete", "/"),
-        ("path-device", "write", "/dev/sda"),
-        ("path-accounts", "write", "/etc/passwd"),
-        ("path-startup", "write", f"{WORKSPACE}/.git/hooks/pre-commit"),
-        ("path-git", "write", f"{WORKSPACE}/.git/HEAD"),
-        ("path-system", "write", "/etc/hosts"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "operation", "path"), TABLES["a_rule_of_the_path_guard_decides_as_listed"])
 def test_a_rule_of_the_path_guard_decides_as_listed(rule, operation, path):
     for level in LEVELS:
         found = path_objection(level, operation, path)
@@ -51,18 +35,7 @@ def test_a_rule_of_the_path_guard_decides_as_listed(rule, operation, path):
         assert found is None or found.rule == rule
 
 
-@pytest.mark.parametrize(
-    ("rule", "url"),
-    [
-        ("egress-unreadable", "http://a.test|b.test/"),
-        ("egress-scheme", "gopher://a.test/"),
-        ("egress-denied", "https://denied.test/"),
-        ("egress-metadata", "http://169.254.169.254/"),
-        ("egress-link-local", "http://169.254.1.1/"),
-        ("egress-private", "http://10.0.0.1/"),
-        ("egress-host", "https://elsewhere.test/"),
-    ],
-)
+@pytest.mark.parametrize(("rule", "url"), TABLES["a_rule_of_the_egress_guard_decides_as_listed"])
 def test_a_rule_of_the_egress_guard_decides_as_listed(rule, url):
     for level in LEVELS:
         found = url_objection(level, url)

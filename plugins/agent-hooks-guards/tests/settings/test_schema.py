@@ -7,12 +7,15 @@ import sys
 import tomllib
 
 import pytest
+from tables import tables
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks.sources.settings_models import read_table
 from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.settings.build import build
+
+TABLES = tables(__file__)
 
 EVERYTHING = """
 [[tool.agent_hooks.guards.blocklist]]
@@ -103,139 +106,14 @@ def test_an_empty_table_asks_for_nothing():
     assert (built.run_limits, built.cancellation) == ((), None)
 
 
-@pytest.mark.parametrize(
-    ("line", "guard"),
-    [
-        ("max_steps = 0", "StepsLimit"),
-        ("max_tokens = 0", "TokenLimit"),
-        ("max_execution_time = 0", "TimeLimit"),
-        ('finish_reasons = ["stop"]', "FinishReasonLimit"),
-        ('cost = {max = 0, prices = {"*" = {input = 0, output = 0}}}', "CostLimit"),
-    ],
-)
+@pytest.mark.parametrize(("line", "guard"), TABLES["a_limit_is_there_only_if_it_is_set"])
 def test_a_limit_is_there_only_if_it_is_set(line, guard):
     built = build(read(f"[tool.agent_hooks.guards]\n{line}"))
     assert [type(limit).__name__ for limit in built.run_limits] == [guard]
     assert built.cancellation is None
 
 
-@pytest.mark.parametrize(
-    ("table", "said"),
-    [
-        (
-            "[tool.agent_hooks.guards.blocklists]",
-            "tool.agent_hooks.guards.blocklists is not a key here. .* allowlist.*Did you mean 'blocklist'",
-        ),
-        (
-            "[tool.agent_hooks.guards.blocklist]",
-            "tool.agent_hooks.guards.blocklist must be a valid list, not a table",
-        ),
-        ("[[tool.agent_hooks.guards.blocklist]]", r"tool.agent_hooks.guards.blocklist\[0\].tools is missing"),
-        ("[[tool.agent_hooks.guards.blocklist]]\ntools = []", r"blocklist\[0\].tools: .*at least 1 item"),
-        (
-            "[[tool.agent_hooks.guards.blocklist]]\ntools = ['a', ' ']",
-            r"blocklist\[0\].tools\[1\]: .*at least 1 character",
-        ),
-        ("[[tool.agent_hooks.guards.blocklist]]\ntools = 'a'", r"blocklist\[0\].tools .*list, not a text"),
-        (
-            "[[tool.agent_hooks.guards.allowlist]]\ntools = ['a']\nallow = 1",
-            r"allowlist\[0\].allow is not a key here",
-        ),
-        (
-            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '('",
-            r"arguments\[0\].pattern: The pattern '\(' is not a regular",
-        ),
-        (
-            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = '(a+)+'",
-            r"arguments\[0\].pattern: .*exponential",
-        ),
-        (
-            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\ndecision = 'allow'",
-            r"decision .*'deny' or 'ask'",
-        ),
-        (
-            "[[tool.agent_hooks.guards.arguments]]\nfield = 'x'\npattern = 'y'\nmatch = 'z'",
-            "match is not a key here",
-        ),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = '5'", "max_calls must be a valid integer, not a text"),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = -1", r"max_calls .*greater than or equal to 0"),
-        ("[[tool.agent_hooks.guards.rate_limit]]\nmax_calls = 1\nwindow_seconds = inf", "window_seconds .*finite"),
-        (
-            "[tool.agent_hooks.guards]\nrate_limit = [{max_calls = 1}, {max_calls = 2}]",
-            "two rate limits",
-        ),
-        ("[[tool.agent_hooks.guards.roles]]\ntools = ['x']\nroles = []", r"roles\[0\].roles: .*at least 1 item"),
-        ("[tool.agent_hooks.guards.audit]\npath = '/home/u/.bashrc'", "audit.path: must end in .jsonl"),
-        ("[tool.agent_hooks.guards.audit]\npath = '../x.jsonl'", "audit.path: must stay in the state folder"),
-        ("[tool.agent_hooks.guards.audit]\npath = '~/../x.jsonl'", "audit.path: must stay in the state folder"),
-        ("[tool.agent_hooks.guards.audit]\nredact = ['a', '_']", r"audit.redact\[1\]: .*a letter or a digit"),
-        ("[tool.agent_hooks.guards.audit]\nmax_length = 0", "audit.max_length .*greater than or equal to 1"),
-        ("[tool.agent_hooks.guards]\nmax_steps = -1", "guards.max_steps .*greater than or equal to 0"),
-        ("[tool.agent_hooks.guards]\nmax_steps = true", "guards.max_steps .*integer, not true or false"),
-        ("[tool.agent_hooks.guards]\nmax_tokens = 1.5", "guards.max_tokens .*integer, not a number"),
-        ("[tool.agent_hooks.guards]\nmax_execution_time = inf", "guards.max_execution_time .*finite"),
-        ("[tool.agent_hooks.guards]\nfinish_reasons = 'stop'", "guards.finish_reasons .*list, not a text"),
-        ("[tool.agent_hooks.guards]\nfinish_reasons = ['']", r"guards.finish_reasons\[0\]: .*at least 1 character"),
-        ("[tool.agent_hooks.guards]\ncancel_file = ' '", "guards.cancel_file: .*at least 1 character"),
-        ("[tool.agent_hooks.guards]\nmax_step = 1", "max_step is not a key here. .*Did you mean 'max_steps'"),
-        ("[tool.agent_hooks.guards]\ncost = 3", "guards.cost must be a table, not a number"),
-        ("[tool.agent_hooks.guards.cost]\nmax = 1", "guards.cost.prices is missing"),
-        ("[tool.agent_hooks.guards.cost]\nmaximum = 1", "cost.maximum is not a key here"),
-        ("[tool.agent_hooks.guards.cost]\nmax = 1\nprices = {}", "guards.cost.prices: .*at least 1 item"),
-        (
-            "[tool.agent_hooks.guards.cost.prices]\n'gpt-4.1' = {input = 1, outptu = 1}",
-            "cost.prices.'gpt-4.1'.outptu is not a key here",
-        ),
-        (
-            "[tool.agent_hooks.guards.cost.prices]\ngpt-5 = {input = -1, output = 1}",
-            "cost.prices.gpt-5.input .*greater than or equal to 0",
-        ),
-        ("[tool.agent_hooks.guards.cost.prices]\ngpt-5 = 3", "cost.prices.gpt-5 must be a table, not a number"),
-        ("[tool.agent_hooks.guards.cost.prices]\n' ' = {input = 1, output = 1}", r"cost.prices.*1 character"),
-        ("[tool.agent_hooks]\nguards = 3", "tool.agent_hooks.guards must be a table, not a number"),
-        (
-            "[tool.agent_hooks.guards]\nblocklist = ['x']",
-            r"tool.agent_hooks.guards.blocklist\[0\] must be a table, not a text",
-        ),
-        ("[tool.agent_hooks.guards.shell]\nlevel = 'high'", "shell.level .*'strict'"),
-        ("[tool.agent_hooks.guards.shell]\nlevels = 1", "shell.levels is not a key here"),
-        ("[tool.agent_hooks.guards.shell.rules]\ngit = 'on'", "shell.rules.git .*'off', 'ask' or 'deny'"),
-        ("[tool.agent_hooks.guards.paths]\nprotect = 'a'", "paths.protect .*list, not a text"),
-        (
-            "[tool.agent_hooks.guards.secrets]\nresults = 'ask'",
-            "secrets.results .*'redact', 'deny' or 'allow'",
-        ),
-        ("[tool.agent_hooks.guards.egress]\ndeny = ['http://a.test/']", r"egress.deny\[0\]: A host is a name"),
-        ("[tool.agent_hooks.guards.egress]\nprivate = 'no'", "egress.private .*'deny', 'ask' or 'allow'"),
-        (
-            "[tool.agent_hooks.guards.injection]\nmatch = 'x'",
-            "injection.match is not a key here",
-        ),
-        ("[tool.agent_hooks.guards.allow]", "tool.agent_hooks.guards.allow must be a valid list, not a table"),
-        ("[[tool.agent_hooks.guards.allow]]\nbranch = 'x'", r"allow\[0\].rule is missing"),
-        ("[[tool.agent_hooks.guards.allow]]\nrule = 'git'", r"allow\[0\]: an exception is for a command, a path or a"),
-        (
-            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\ncommand = '**'",
-            r"allow\[0\]: command = '\*\*' is nearly everything",
-        ),
-        (
-            "[[tool.agent_hooks.guards.allow]]\nrule = 'git'\nbranch = 'x'\nuntil = 'soon'",
-            r"allow\[0\].until .*date, not a text",
-        ),
-        (
-            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nsevrity = 'high'",
-            r"rules\[0\].sevrity is not a key here",
-        ),
-        (
-            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{programm = ['x']}]",
-            r"rules\[0\].match\[0\].programm is not a key here",
-        ),
-        (
-            "[[tool.agent_hooks.guards.rules]]\nid = 'x'\nmatch = [{program = ['x'], operands = {mni = 1}}]",
-            r"match\[0\].operands.mni is not a key here",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("table", "said"), TABLES["a_wrong_setting_names_the_file_the_key_and_what_is_allowed"])
 def test_a_wrong_setting_names_the_file_the_key_and_what_is_allowed(table, said):
     with pytest.raises(SettingsError, match=said) as caught:
         read(table)

@@ -1,0 +1,77 @@
+"""A call loads the guards that it concerns, and no others."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tables import tables
+
+import agent_hooks_guards
+from agent_hooks_guards.model.tables import COPY
+
+TABLES = tables(__file__)
+
+
+IMPORTED = """
+import json, sys
+import agent_hooks_guards
+from agent_hooks import HookContext, ToolCall
+name, kind, args, result = json.loads(sys.argv[1])
+call = ToolCall(name, args, kind=kind)
+if result is None:
+    agent_hooks_guards.before_tool_use(HookContext("before_tool_use", tool_call=call))
+else:
+    agent_hooks_guards.after_tool_use(HookContext("after_tool_use", tool_call=call, result=result))
+own = "agent_hooks_guards."
+print(*{"pydantic", "agent_hooks.shell.parser", "tomllib", "typing"} & sys.modules.keys())
+print(*(name.removeprefix(own) for name in sys.modules if name.startswith(own)))
+"""
+# Without the copy of its tables, a checkout parses TOML, and that imports `typing`.
+SLOW = ("typing",) if list(Path(agent_hooks_guards.__file__).parent.rglob(COPY)) else ()
+FEW = {"guards", "guards.calls", "guards.objection", "settings", "settings.project", "settings.guard_set"}
+
+
+def imported(name, kind, args, result=None):
+    path = [entry for entry in sys.path if entry]
+    code = f"import sys; sys.path[:] = {path!r}\n{IMPORTED}"
+    command = [sys.executable, "-S", "-c", code, json.dumps([name, kind, args, result])]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("call", TABLES["a_call_that_no_guard_has_to_do_with_loads_none"])
+def test_a_call_that_no_guard_has_to_do_with_loads_none(call):
+    assert imported(*call) == FEW
+
+
+@pytest.mark.parametrize(
+    ("call", "without"),
+    [
+        (("Read", "read", {"file_path": "a"}), ("guards.shell", "guards.secrets", "guards.egress", "settings.schema")),
+        (("WebFetch", "fetch", {"url": "https://a.test"}), ("guards.shell", "guards.path", "settings.schema")),
+        (
+            ("Bash", "shell", {"command": "git status"}),
+            (
+                "guards.path",
+                "guards.secrets",
+                "guards.egress",
+                "settings.schema",
+                "agent_hooks.shell.parser",
+                "analysis.expansion",
+                "code",
+                "programs.outputs",
+                *SLOW,
+            ),
+        ),
+    ],
+)
+def test_a_call_loads_only_the_guards_that_it_concerns(call, without):
+    assert imported(*call).isdisjoint(without)
+
+
+def test_a_plain_command_loads_at_most_50_modules_of_the_guards():
+    assert len(imported("Bash", "shell", {"command": "ls"}) - {"tomllib", *SLOW}) <= 50
