@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks import HookPolicy
+from agent_hooks import HookOutcome, HookPolicy
 from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Message, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ToolCall
@@ -35,7 +35,7 @@ class Recorder:
     mode = "observe"
 
     def __init__(self) -> None:
-        self.seen: list[HookContext] = []
+        self.seen: list[Any] = []
 
     def execute(self, ctx: HookContext) -> None:
         self.seen.append(ctx)
@@ -51,7 +51,7 @@ class Says:
         self.answer = answer
         self.times = times
         self.when = when
-        self.calls: list[HookContext] = []
+        self.calls: list[Any] = []
         self.answered = 0
 
     def execute(self, ctx: HookContext) -> Any:
@@ -84,6 +84,11 @@ def call(name: str = "echo", /, *, id: str = "", **args: Any) -> ToolCall:  # no
 def stop_signal(reason: str, **fields: Any) -> StopSignal:
     """A wish to stop for this reason."""
     return StopSignal(reason=StopReason.parse(reason), **fields)
+
+
+def signals(reason: str, **fields: Any) -> HookOutcome:
+    """The outcome that adds such a wish."""
+    return HookOutcome.signal(stop_signal(reason, **fields))
 
 
 def reply(content: Any = None, *calls: ToolCall, tokens: int = 0, finish_reason: str = "") -> ModelResponse:
@@ -130,7 +135,7 @@ class Trial:
         """The names of past events, in order."""
         return [str(ctx.event) for ctx in self.recorder.seen]
 
-    def seen(self, event: str) -> list[HookContext]:
+    def seen(self, event: str) -> list[Any]:
         """What observers were shown of an event."""
         return [ctx for ctx in self.recorder.seen if ctx.event == event]
 
