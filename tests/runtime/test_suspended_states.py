@@ -58,7 +58,7 @@ def test_an_answer_holds_only_for_the_operation_it_was_asked_about_and_what_was_
     for key in path[:-1]:
         place = place[key]
     place[path[-1]] = value(place[path[-1]]) if callable(value) else value
-    with pytest.raises(SuspensionError, match="is not the same|is not in the state any more"):
+    with pytest.raises(SuspensionError, match=r"is not the same|is not in the state any more"):
         world.resume(AgentState.from_dict(data), hook)
     assert world.ran == (["a"] if hook is ASKS_ABOUT_B else [])
 
