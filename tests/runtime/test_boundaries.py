@@ -16,7 +16,7 @@ from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.sources.skills import Skill
 from runtime.agents import Recorder, assert_well_formed
-from runtime.test_session import WAITS, builder, names, turns
+from runtime.sessions import WAITS, builder, names, turns
 
 if TYPE_CHECKING:
     from agent_hooks import AgentState

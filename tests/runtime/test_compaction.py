@@ -18,7 +18,7 @@ from agent_hooks.runtime.compaction import divided, without_prompt
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
 from runtime.agents import Recorder, assert_well_formed, said
-from runtime.test_session import builder, names, only, seen
+from runtime.sessions import builder, names, only, seen
 
 if TYPE_CHECKING:
     from agent_hooks.runtime.builder import AgentBuilder as Builder

@@ -14,7 +14,7 @@ from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.sources.skills import Skill, SkillHook
 from runtime.agents import Recorder, echo, said
-from runtime.test_session import builder, names, only, seen
+from runtime.sessions import builder, names, only, seen
 from skill_files import markdown
 
 if TYPE_CHECKING:
