@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from agent_hooks import AgentState, HookContext
     from agent_hooks.model.inference import ModelRequest
+    from agent_hooks.model.tool_call import ToolExecution
     from agent_hooks.runtime.agent import AgentRuntime
     from agent_hooks.runtime.loop import AgentRun
 
@@ -142,6 +143,23 @@ class Trial:
     @property
     def requests(self) -> list[ModelRequest]:
         return self.driver.requests
+
+
+def trial_of(parallel: bool, *replies: Any, **options: Any) -> Trial:
+    """A trial whose tools run at the same time or one by one."""
+    trial = Trial(*replies, **options)
+    trial.builder = trial.builder.with_parallel_tools(parallel)
+    return trial
+
+
+def executions(state: AgentState, step: int = 0) -> tuple[ToolExecution, ...]:
+    """The record of the calls of a step."""
+    return state.steps[step].executions
+
+
+def results(state: AgentState) -> list[Any]:
+    """What the model reads of the calls."""
+    return [message.content for message in state.messages if message.role == "tool"]
 
 
 def said(messages: Iterable[Message]) -> list[tuple[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runtime.agents import Trial, said, signal_of
+from runtime.agents import Trial, results, said, signal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,7 +16,7 @@ FACTS: dict[str, Callable[[Trial, AgentState], Any]] = {
     "output": lambda _, state: state.output,
     "said": lambda _, state: said(state.messages),
     "texts": lambda _, state: [message.content for message in state.messages],
-    "results": lambda _, state: [message.content for message in state.messages if message.role == "tool"],
+    "results": lambda _, state: results(state),
     "steps": lambda _, state: state.step_count,
     "tokens": lambda _, state: state.usage.total,
     "errors": lambda _, state: [error.message for error in state.errors],

@@ -32,8 +32,6 @@ from runtime.agents import (
 if TYPE_CHECKING:
     from agent_hooks.runtime.agent import AgentRuntime
 
-ONE_BY_ONE_AND_TOGETHER = pytest.mark.parametrize("parallel", [False, True], ids=["one by one", "together"])
-
 
 def agent_of(*replies: Any, tools: Any = (echo, boom), parallel: bool = False, **hooks: Any) -> AgentRuntime:
     builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(*tools)
@@ -169,7 +167,6 @@ def test_what_no_hook_has_judged_is_not_told_when_parallel_tools_are_cancelled(n
     assert_well_formed(state.messages)
 
 
-@ONE_BY_ONE_AND_TOGETHER
 @pytest.mark.parametrize("event", ["before_tool_use", "on_tool_error", "after_tool_use"])
 def test_cancelled_in_a_hook_of_a_call(event, parallel):
     gate = Gate()
@@ -179,7 +176,6 @@ def test_cancelled_in_a_hook_of_a_call(event, parallel):
     assert_can_be_run_again(agent, state)
 
 
-@ONE_BY_ONE_AND_TOGETHER
 def test_tools_that_had_ended_are_on_record_when_a_hook_after_them_is_cancelled(parallel):
     """Each result whose hooks have judged it."""
     gate = Gate()
