@@ -228,22 +228,7 @@ def test_a_model_request_can_wait(world, decision):
     assert begun == [0]
 
 
-# -- who answers -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("ask", "fallback", "ran"),
-    [
-        (None, "deny", []),
-        (None, "allow", ["ls"]),
-        (lambda ctx, reason: True, "deny", ["ls"]),
-        (lambda ctx, reason: False, "allow", []),
-    ],
-)
-def test_without_a_host_the_policy_answers_and_a_callable_without_a_pause(world, ask, fallback, ran):
-    builder = world.builder(LS, "ok").with_ask(ask).with_policy(HookPolicy(ask_fallback=fallback))
-    assert builder.before_tool_use(asks).build().run_sync("go").status == "completed"
-    assert world.ran == ran
+# -- what is refused ---------------------------------------------------------------------------------------------------
 
 
 def test_what_does_not_fit_together_is_refused(world):
