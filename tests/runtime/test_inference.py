@@ -18,8 +18,7 @@ from agent_hooks.model.state import Step, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
-from agent_hooks.runtime.python_tools import tool
-from runtime.agents import Trial, assert_well_formed, call, reply, said, signal_of, signals, stop_signal
+from runtime.agents import Trial, call, reply, said, signal_of, stop_signal
 from runtime.cases import Case, hook
 
 NO = ConnectionError("no answer")
@@ -103,30 +102,12 @@ RESPONSES = {
     "a response may be rewritten into a call": Case(
         "I would rather not", "done", after_inference=hook(HookOutcome.proceed(response=call()), times=1)
     ).gives(results=["echo: a"]),
-    # Only an outcome that stops is a decision; a signal ends the run after the step.
-    "a signal lets the tools run": Case(call(), "done", after_inference=signals("time_limit")).gives(
-        results=["echo: a"], requests=1
-    ),
-    "a final answer that stops is still the output": Case("done", after_inference=STOP).gives(
-        output="done", status="stopped"
-    ),
-    "a retried response leaves its cost alone": Case(
-        reply("no", tokens=3),
-        reply("yes", tokens=4),
-        after_inference=hook(AGAIN, when=lambda ctx: ctx.response.content == "no"),
-    ).gives(said=[("user", "go"), ("assistant", "yes")], steps=1, tokens=7),
 }
 
 
 @pytest.mark.parametrize("response", RESPONSES)
 def test_what_becomes_of_a_response(response):
     RESPONSES[response].check()
-
-
-@pytest.mark.parametrize("outcome", [HookOutcome.deny("too dear"), HookOutcome.stop("too dear"), RuntimeError("bang")])
-def test_a_refused_request_is_not_sent_and_no_step_is_recorded(outcome):
-    case = Case("done", before_inference=outcome)
-    case.gives(requests=0, steps=0, status="stopped", output=None, said=[("user", "go")]).check()
 
 
 def test_a_withheld_response_is_recorded_without_its_message_and_with_its_cost():
@@ -138,20 +119,6 @@ def test_a_withheld_response_is_recorded_without_its_message_and_with_its_cost()
     assert signal_of(state).message == "not for you"
     assert "the secret" not in str(state)
     assert "before_tool_use" not in trial.events
-
-
-def test_a_response_that_stops_is_recorded_and_its_tools_are_not_run():
-    ran: list[str] = []
-    work = tool(ran.append, name="work", description="", parameters={"type": "object"})
-    trial = Trial([call("work", text="a"), call("work", text="b")], tools=[work])
-    trial.on("after_inference", STOP)
-    state = trial.run()
-    assert (ran, state.status) == ([], "stopped")
-    assert [(e.was_blocked, e.reason) for e in state.steps[0].executions] == [
-        (True, "Not run: the run was stopped.")
-    ] * 2
-    assert not set(trial.events) & {"before_tool_use", "after_tool_use"}
-    assert_well_formed(state.messages)
 
 
 # -- what it costs -----------------------------------------------------------------------------------------------------
@@ -290,13 +257,6 @@ def test_whatever_a_driver_raises_fails_the_run_and_is_on_record(error):
     (ctx,) = asked.calls
     assert (ctx.error, ctx.error_list, ctx.has_errors, ctx.state.status) == (error, (info,), True, "failed")
     assert other.calls == []
-
-
-def test_the_steps_before_an_error_are_kept():
-    state = Trial(call(), NO).run()
-    assert [step.type for step in state.steps] == ["tool_execution", "error"]
-    assert said(state.messages)[-1] == ("tool", "echo: a")
-    assert_well_formed(state.messages)
 
 
 def test_a_reply_that_is_none_is_an_error_of_the_run():

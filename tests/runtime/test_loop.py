@@ -1,4 +1,7 @@
-"""The loop: which events happen in which order, what hooks may change and tell, and how a run is cancelled."""
+"""The loop: the events of a run, what hooks may change of its state, and what ends it at once.
+
+What follows what hooks, tools and drivers do, and what the model reads, `test_lifecycle.py` compares with a model.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,12 @@ from typing import Any
 import pytest
 
 from agent_hooks import AgentState, HookContext, HookOutcome
-from agent_hooks.errors import PromptRefusedError, StopRunError
+from agent_hooks.errors import PromptRefusedError
 from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ErrorInfo
-from agent_hooks.runtime.python_tools import tool
-from runtime.agents import EVENTS, Trial, boom, call, echo, reply, said, signal_of, signals, stop_signal
-from runtime.cases import Case, hook
+from runtime.agents import EVENTS, Trial, call, reply, said, signal_of, signals, stop_signal
+from runtime.cases import Case
 
 BEGINNING = "user_input before_execution"
 ASKED = "before_inference after_inference"
@@ -45,33 +47,8 @@ ORDERS = {
     "one that fails later": Case(call(), NO).gives(
         events=f"{BEGINNING} {ROUND} {CALL} after_step {UNANSWERED} {END}", steps=2, results=["echo: a"]
     ),
-    "a step that before_step refuses": Case(call(), before_step=hook(STOP, when=after_first_step)).gives(
-        events=f"{BEGINNING} {ROUND} {CALL} after_step should_continue before_step {END}", steps=1
-    ),
     "a prompt that stops the run": Case(user_input=STOP).gives(
         events="user_input", status="stopped", said=[], message="that is enough"
-    ),
-    "a round that is forced": Case("one", "two", on_stop=hook(ON, times=1)).gives(
-        events=f"{BEGINNING} {ROUND} after_step should_continue on_stop {ROUND} after_step should_continue {ANSWERED}"
-    ),
-    "a response that is retried": Case("no", "yes", after_inference=hook(HookOutcome.retry(), times=1)).gives(
-        events=f"{BEGINNING} should_continue before_step {ASKED} {ASKED} after_step should_continue {ANSWERED}"
-    ),
-    "a failed request that is retried": Case(NO, "done", on_error=HookOutcome.retry()).gives(
-        events=f"{BEGINNING} should_continue before_step before_inference on_error {ASKED} after_step "
-        f"should_continue {ANSWERED}",
-        status="completed",
-        output="done",
-        errors=[],
-    ),
-    "a driver that stops the run": Case(call(), StopRunError("out of money")).gives(
-        events=f"{BEGINNING} {ROUND} {CALL} after_step should_continue before_step before_inference after_step {END}",
-        status="stopped",
-        errors=[],
-        steps=1,
-    ),
-    "a last step without an answer": Case(call(), after_step=STOP).gives(
-        events=f"{BEGINNING} {ROUND} {CALL} after_step {END}", output=None
     ),
 }
 
@@ -119,39 +96,10 @@ def test_what_happens_after_a_stop(event):
     assert len(trial.requests) == (event in EVENTS[EVENTS.index("after_inference") :])
 
 
-@pytest.mark.parametrize("event", ["on_stop", "before_output"])
-def test_a_stop_where_the_run_ends_anyway(event):
-    Case("done", **{event: STOP}).gives(
-        events=f"{BEGINNING} {ROUND} after_step should_continue {ANSWERED}",
-        signals=["completed", "stop_requested"],
-        status="stopped",
-        message="that is enough",
-    ).check()
-
-
 def test_a_stop_without_a_reason_still_has_a_message():
     trial = Trial("done")
     trial.on("before_step", HookOutcome.stop())
     assert signal_of(trial.run()).message
-
-
-@pytest.mark.parametrize(
-    ("event", "outcome"),
-    [
-        ("before_execution", HookOutcome.deny("not today")),
-        ("before_step", HookOutcome.deny("not today")),
-        ("before_execution", signals("steps_limit", message="not today")),
-        ("should_continue", signals("steps_limit", message="not today")),
-        ("before_step", signals("steps_limit", message="not today")),
-    ],
-)
-def test_a_deny_and_a_signal_before_the_step_stop_as_a_stop_does(event, outcome):
-    """Straight to the end: a signal of ``before_execution`` is not even followed by ``should_continue``."""
-    trial = Trial("done")
-    trial.on(event, outcome)
-    state = trial.run()
-    assert trial.events[-3:] == [event, *END.split()]
-    assert (state.status, trial.requests, state.steps, signal_of(state).message) == ("stopped", [], (), "not today")
 
 
 def test_should_continue_is_asked_before_the_first_step_too():
@@ -159,40 +107,6 @@ def test_should_continue_is_asked_before_the_first_step_too():
     asked = trial.on("should_continue")
     trial.run()
     assert [(ctx.step_index, ctx.step and ctx.step.index) for ctx in asked.calls] == [(0, None), (1, 0), (2, 1)]
-
-
-# Everything that can become of a step once before_step has let it begin.
-WAYS_THROUGH_A_STEP = {
-    "an answer": ("done", None, None),
-    "tools": ([call(), call("boom")], None, None),
-    "the driver fails": (NO, None, None),
-    "the driver stops": (StopRunError("out of money"), None, None),
-    "the driver exits": (SystemExit(3), None, None),
-    "the request is refused": ("done", "before_inference", HookOutcome.deny("no")),
-    "the request is stopped": ("done", "before_inference", STOP),
-    "the request's gate fails": ("done", "before_inference", RuntimeError("broken")),
-    "the response is withheld": ("done", "after_inference", HookOutcome.deny("no")),
-    "the response is stopped": (call(), "after_inference", STOP),
-    "the response is never good enough": (lambda _: "done", "after_inference", HookOutcome.retry()),
-    "a tool stops": (call("quit"), None, None),
-    "a call is stopped": ([call(), call()], "before_tool_use", STOP),
-}
-
-
-@pytest.mark.parametrize("way", WAYS_THROUGH_A_STEP)
-def test_after_step_follows_whatever_became_of_the_step(way):
-    @tool(name="quit")
-    def leave() -> None:
-        raise StopRunError("I am out")
-
-    answer, event, outcome = WAYS_THROUGH_A_STEP[way]
-    trial = Trial(*[answer] * 3, *["done"] * 3, tools=(echo, boom, leave))
-    trial.on("should_continue", STOP, when=after_first_step)
-    if event is not None:
-        trial.on(event, outcome)
-    state = trial.run()
-    assert trial.events.count("before_step") == trial.events.count("after_step") == 1
-    assert (trial.events[-1], state.current_step) == ("after_execution", None)
 
 
 def test_after_step_sees_the_step_and_what_it_left():

@@ -59,33 +59,15 @@ ENDS = {
             hook(signals("time_limit", source="first"), priority=2),
         ]
     ).gives(source="first"),
-    # Several guards may each add a signal; no hook runs after an outcome that stops.
-    "signals do not end the chain and a stop does": Case(
-        before_step=[
-            hook(signals("time_limit"), priority=3),
-            hook(HookOutcome.stop("now", signal=stop_signal("token_limit")), priority=2),
-            hook(signals("steps_limit"), priority=1),
-        ]
-    ).gives(signals=["time_limit", "token_limit", "stop_requested"]),
-    # Guards there may change the reported result, and so the status.
-    "signals of on_stop count too": Case("done", on_stop=signals("time_limit")).gives(
-        reason="time_limit", status="stopped"
-    ),
     "a run that ends by itself at its limit is completed": Case(
         call(), "done", before_step=hook(signals("steps_limit"), when=lambda ctx: ctx.step_index >= 2)
     ).gives(steps=2, status="completed", reason="completed"),
     "a wish to stop in the state itself is honoured": Case(
         before_step=lambda ctx: HookOutcome.with_state(ctx.state.with_stop_signal(stop_signal("time_limit")))
     ).gives(requests=0, status="stopped"),
-    "before_step may refuse a forced round": Case(
-        "one", on_stop=ON, before_step=hook(signals("steps_limit"), when=lambda ctx: ctx.step_index == 1)
-    ).gives(requests=1, reason="steps_limit", output="one"),
     "the state may carry the wish for another round": Case("one", "two", after_step=hook(wish, times=1)).gives(
         output="two"
     ),
-    "a deny on_stop reads as a wish to go on": Case(
-        "one", "two", on_stop=hook(HookOutcome.deny("the tests still fail"), times=1)
-    ).gives(output="two", read=[["go"], ["go", "one", "the tests still fail"]]),
     "all hooks of should_continue are asked and stop beats going on": Case(
         should_continue=[hook(ON, priority=2), hook(STOP, priority=1), signals("time_limit")]
     ).gives(signals=["time_limit", "stop_requested"], status="stopped"),
@@ -98,12 +80,6 @@ ENDS = {
 @pytest.mark.parametrize("end", ENDS)
 def test_how_a_run_ends(end):
     ENDS[end].check()
-
-
-@pytest.mark.parametrize("most", [0, 1, 3])
-def test_a_limit_before_each_step_is_the_number_of_steps(most):
-    case = Case(*[call()] * 5, before_step=hook(signals("steps_limit"), when=lambda ctx: ctx.step_index >= most))
-    case.gives(steps=most, requests=most, status="stopped").check()
 
 
 # -- another round -----------------------------------------------------------------------------------------------------
@@ -205,18 +181,6 @@ def test_on_stop_before_anything_was_said_has_nothing_to_show():
     asked = trial.on("on_stop")
     trial.run()
     assert [ctx.output for ctx in asked.calls] == [None]
-
-
-@pytest.mark.parametrize("event", ["before_execution", "should_continue", "before_step", "before_inference"])
-@pytest.mark.parametrize("forcing_event", FORCING)
-def test_the_stop_of_a_failed_gate_is_never_overridden(event, forcing_event):
-    trial = Trial("done", "more")
-    trial.on(event, RuntimeError("broken"), times=1)
-    trial.on(forcing_event, ON)
-    state = trial.run()
-    assert (trial.requests, state.status) == ([], "stopped")
-    assert signal_of(state).context["failed"] is True
-    assert f"{event} hook" in signal_of(state).message
 
 
 def test_a_wish_on_stop_does_not_answer_a_stop_that_comes_after_it():

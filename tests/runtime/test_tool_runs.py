@@ -50,31 +50,6 @@ def about(text: str) -> Any:
 # -- stopping ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("event", ["before_tool_use", "on_tool_error", "after_tool_use"])
-def test_a_stop_lets_no_further_call_of_the_step_run(event):
-    ran: list[str] = []
-
-    @tool
-    def work(text: str) -> str:
-        ran.append(text)
-        if text == "2" and event == "on_tool_error":
-            raise ValueError("no fuel")
-        return f"did {text}"
-
-    trial = Trial([call("work", text=n) for n in "1234"], "done", tools=[work])
-    trial.on(event, STOP, when=about("2"))
-    state = trial.run()
-    one, two, three, four = executions(state)
-    assert ran == (["1"] if event == "before_tool_use" else ["1", "2"])
-    assert (one.result, one.was_blocked) == ("did 1", False)
-    assert (two.was_blocked, two.result) == (event == "before_tool_use", "did 2" if event == "after_tool_use" else None)
-    assert {(e.was_blocked, e.reason, e.result) for e in (three, four)} == {(True, NOT_RUN, None)}
-    assert results(state)[2:] == [f"Denied: {NOT_RUN}"] * 2
-    assert {ctx.tool_args["text"] for ctx in trial.recorder.seen if ctx.tool_call is not None} == {"1", "2"}
-    assert (state.status, len(trial.requests)) == ("failed" if event == "on_tool_error" else "stopped", 1)
-    assert_well_formed(state.messages)
-
-
 # What becomes of the results of parallel calls of echo with these texts, of which hooks stop one or want one again.
 STOPS = {
     "before a call: those judged before it run": (
@@ -174,7 +149,7 @@ class Flaky:
 
 
 @pytest.mark.parametrize("event", ["on_tool_error", "after_tool_use"])
-@pytest.mark.parametrize("works_at", [1, 2, 3, 4])
+@pytest.mark.parametrize("works_at", [1, 2, 4])
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_retries_of_a_call_are_limited_and_then_its_error_stands_or_its_result_is_withheld(
     event, works_at, most, parallel
