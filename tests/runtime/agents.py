@@ -48,7 +48,7 @@ class Says:
     ``answer``: an outcome, an exception to raise, or a function of the context.
     """
 
-    def __init__(self, answer: Any, times: int | None = None, when: Callable[[HookContext], Any] | None = None) -> None:
+    def __init__(self, answer: Any, times: int | None = None, when: Callable[[Any], Any] | None = None) -> None:
         self.answer = answer
         self.times = times
         self.when = when
@@ -117,7 +117,7 @@ class Trial:
         event: str,
         answer: Any = None,
         times: int | None = None,
-        when: Callable[[HookContext], Any] | None = None,
+        when: Callable[[Any], Any] | None = None,
         **options: Any,
     ) -> Says:
         """Add a hook."""

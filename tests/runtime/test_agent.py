@@ -39,7 +39,8 @@ def test_run_and_run_sync_return_the_last_state_and_leave_the_given_one(is_async
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_state_may_be_given_in_place_of_the_prompt(place):
     before = AgentState(messages=(Message(role="user", content="hello"),))
-    state = Trial("done").build().run_sync(*[None] * place, before)
+    arguments: list[Any] = [*[None] * place, before]
+    state = Trial("done").build().run_sync(*arguments)
     assert said(state.messages) == [("user", "hello"), ("assistant", "done")]
 
 

@@ -56,7 +56,12 @@ def assert_can_be_run_again(agent: AgentRuntime, state: AgentState) -> AgentStat
 
 def waiting(gate: Gate) -> Any:
     """A tool that waits at the gate."""
-    return tool(gate.wait, name="waits", description="", parameters={"type": "object"})
+
+    @tool
+    async def waits() -> None:
+        await gate.wait()
+
+    return waits
 
 
 @pytest.mark.parametrize("event", EVENTS)

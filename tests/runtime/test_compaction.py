@@ -153,7 +153,7 @@ def test_a_long_conversation_is_shortened_before_the_next_turn():
 def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(reply: Any, caplog: pytest.LogCaptureFixture):
     recorder = Recorder()
 
-    session = opened(builder("One.", "Two.", reply, reply, "Three.", recorder=recorder), compact_at=4)
+    session: Any = opened(builder("One.", "Two.", reply, reply, "Three.", recorder=recorder), compact_at=4)
     with pytest.raises((OSError, RunError)):
         session.compact_sync()
     assert len(session.state.messages) == 4

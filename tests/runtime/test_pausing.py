@@ -44,7 +44,7 @@ def test_a_paused_run_says_what_it_waits_for_and_neither_stops_nor_ends(world, h
     assert state.status == "suspended"
     assert (state.suspended.event, state.suspended.tool_call.args) == ("before_tool_use", {"command": "ls"})
     assert state.suspended.reason == ("Really?" if hook is asks else "Wait for Ann.")
-    assert through_json(state).suspended.data == (None if hook is asks else {"ticket": 7})
+    assert suspended(through_json(state)).data == (None if hook is asks else {"ticket": 7})
     assert (world.ran, ended) == ([], [])
 
 

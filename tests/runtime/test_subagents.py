@@ -41,7 +41,7 @@ DENY = HookOutcome.deny("Not today.")
 
 
 def is_inner(ctx: Any) -> bool:
-    return ctx.depth == 1
+    return bool(ctx.depth == 1)
 
 
 # -- the child's run ---------------------------------------------------------------------------------------------------

@@ -287,7 +287,7 @@ def test_calls_without_an_id_get_one_that_ties_them_to_their_results_also_in_the
     state = trial.run("go on", trial.run())
     ids = [[one.id for one in message.tool_calls] for message in state.messages if message.tool_calls]
     assert ids == [["call_1_0_0", "given", "call_1_0_2"], ["call_1_1_0"], ["call_2_0_0"]]
-    flat = functools.reduce(operator.iadd, ids, [])
+    flat = [one for each in ids for one in each]
     assert [message.tool_call_id for message in state.messages if message.role == "tool"] == flat
     assert [ctx.tool_call.id for ctx in trial.seen("before_tool_use")] == flat
 

@@ -51,7 +51,7 @@ def about(text: str) -> Any:
 
 
 # What becomes of the results of parallel calls of echo with these texts, of which hooks stop one or want one again.
-STOPS = {
+STOPS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
     "before a call: those judged before it run": (
         "123",
         {"before_tool_use": hook(STOP, when=about("2"))},
