@@ -69,12 +69,14 @@ def test_a_capability_may_bring_anything_a_builder_can_be_given():
     assert list(trial.build().tools) == ["echo", "boom", "more"]
 
 
-def test_capabilities_are_applied_when_the_agent_is_built_in_the_order_in_which_they_were_added():
+def test_capabilities_are_applied_when_the_agent_is_built_in_their_order_and_bring_others_in_their_place():
     log: list[str] = []
-    trial = with_capabilities(Trial("done"), *(Adds(same, name, log) for name in ("one", "two", "three")))
+    outer = Adds(lambda builder: builder.with_capability(Adds(same, "inner", log)), "outer", log)
+    last = Adds(lambda builder: builder.with_name("named last"), "last", log)
+    trial = with_capabilities(Trial("done"), Adds(lambda builder: builder.with_name("one"), "first", log), outer, last)
     assert log == []
-    trial.build()
-    assert log == ["one", "two", "three"]
+    assert trial.build().name == "named last"
+    assert log == ["first", "outer", "inner", "last"]
 
 
 def test_capabilities_are_applied_afresh_at_each_build():
@@ -99,20 +101,6 @@ def test_a_capability_sees_what_those_before_it_have_added_and_hooks_keep_that_o
     trial = with_capabilities(Trial(call(), "done"), tells("one"), tells("two"))
     trial.on("before_tool_use", HookOutcome.with_context("the builder's own"))
     assert results(trial.run()) == ["echo: a\n\nthe builder's own\n\none\n\ntwo"]
-
-
-def test_a_capability_may_bring_others_which_are_applied_in_its_place():
-    log: list[str] = []
-    inner = Adds(same, "inner", log)
-    outer = Adds(lambda builder: builder.with_capability(inner), "outer", log)
-    with_capabilities(Trial("done"), outer, Adds(same, "last", log)).build()
-    assert log == ["outer", "inner", "last"]
-
-
-def test_a_later_capability_may_undo_what_an_earlier_one_did():
-    first = Adds(lambda builder: builder.with_name("first"))
-    second = Adds(lambda builder: builder.with_name("second"))
-    assert with_capabilities(Trial("done"), first, second).build().name == "second"
 
 
 @pytest.mark.parametrize(
