@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks import HookPolicy
+from agent_hooks import HookOutcome, HookPolicy
 from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Message, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ToolCall
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from agent_hooks import AgentState, HookContext
     from agent_hooks.model.inference import ModelRequest
+    from agent_hooks.model.tool_call import ToolExecution
     from agent_hooks.runtime.agent import AgentRuntime
     from agent_hooks.runtime.loop import AgentRun
 
@@ -35,7 +36,7 @@ class Recorder:
     mode = "observe"
 
     def __init__(self) -> None:
-        self.seen: list[HookContext] = []
+        self.seen: list[Any] = []
 
     def execute(self, ctx: HookContext) -> None:
         self.seen.append(ctx)
@@ -47,11 +48,11 @@ class Says:
     ``answer``: an outcome, an exception to raise, or a function of the context.
     """
 
-    def __init__(self, answer: Any, times: int | None = None, when: Callable[[HookContext], Any] | None = None) -> None:
+    def __init__(self, answer: Any, times: int | None = None, when: Callable[[Any], Any] | None = None) -> None:
         self.answer = answer
         self.times = times
         self.when = when
-        self.calls: list[HookContext] = []
+        self.calls: list[Any] = []
         self.answered = 0
 
     def execute(self, ctx: HookContext) -> Any:
@@ -86,6 +87,11 @@ def stop_signal(reason: str, **fields: Any) -> StopSignal:
     return StopSignal(reason=StopReason.parse(reason), **fields)
 
 
+def signals(reason: str, **fields: Any) -> HookOutcome:
+    """The outcome that adds such a wish."""
+    return HookOutcome.signal(stop_signal(reason, **fields))
+
+
 def reply(content: Any = None, *calls: ToolCall, tokens: int = 0, finish_reason: str = "") -> ModelResponse:
     """An answer of the model that costs so many tokens."""
     return ModelResponse(
@@ -111,7 +117,7 @@ class Trial:
         event: str,
         answer: Any = None,
         times: int | None = None,
-        when: Callable[[HookContext], Any] | None = None,
+        when: Callable[[Any], Any] | None = None,
         **options: Any,
     ) -> Says:
         """Add a hook."""
@@ -130,13 +136,30 @@ class Trial:
         """The names of past events, in order."""
         return [str(ctx.event) for ctx in self.recorder.seen]
 
-    def seen(self, event: str) -> list[HookContext]:
+    def seen(self, event: str) -> list[Any]:
         """What observers were shown of an event."""
         return [ctx for ctx in self.recorder.seen if ctx.event == event]
 
     @property
     def requests(self) -> list[ModelRequest]:
         return self.driver.requests
+
+
+def trial_of(parallel: bool, *replies: Any, **options: Any) -> Trial:
+    """A trial whose tools run at the same time or one by one."""
+    trial = Trial(*replies, **options)
+    trial.builder = trial.builder.with_parallel_tools(parallel)
+    return trial
+
+
+def executions(state: AgentState, step: int = 0) -> tuple[ToolExecution, ...]:
+    """The record of the calls of a step."""
+    return state.steps[step].executions
+
+
+def results(state: AgentState) -> list[Any]:
+    """What the model reads of the calls."""
+    return [message.content for message in state.messages if message.role == "tool"]
 
 
 def said(messages: Iterable[Message]) -> list[tuple[str, Any]]:

@@ -12,35 +12,36 @@ import pytest
 
 from agent_hooks import AgentIdentity, AgentState, HookContext, HookManager, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
-from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError, SuspensionError
-from agent_hooks.model.inference import ModelResponse
+from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError
 from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
-from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, said
+from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, results, said
 
 if TYPE_CHECKING:
-    from agent_hooks.model.inference import ModelRequest
+    from agent_hooks.model.inference import ModelRequest, ModelResponse
 
 # -- ways to run -------------------------------------------------------------------------------------------------------
 
 
-def test_run_and_run_sync_return_the_last_state():
-    for run in (lambda agent: asyncio.run(agent.run("go")), lambda agent: agent.run_sync("go")):
-        state = run(Trial(call(), "done").build())
-        assert isinstance(state, AgentState)
-        assert (state.status, state.output, state.step_count, state.execution_count) == ("completed", "done", 2, 1)
-
-
-def test_a_state_may_be_given_in_place_of_the_prompt():
+@pytest.mark.parametrize("is_async", [False, True])
+def test_run_and_run_sync_return_the_last_state_and_leave_the_given_one(is_async):
+    agent = Trial(call(), "done").build()
     before = AgentState(messages=(Message(role="user", content="hello"),))
-    for arguments in ((before,), (None, before)):
-        trial = Trial("done")
-        state = trial.build().run_sync(*arguments)
-        assert said(state.messages) == [("user", "hello"), ("assistant", "done")]
+    state = asyncio.run(agent.run("go", before)) if is_async else agent.run_sync("go", before)
+    assert (state.status, state.output, state.step_count, state.execution_count) == ("completed", "done", 2, 1)
+    assert before == AgentState(messages=(Message(role="user", content="hello"),))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_state_may_be_given_in_place_of_the_prompt(place):
+    before = AgentState(messages=(Message(role="user", content="hello"),))
+    arguments: list[Any] = [*[None] * place, before]
+    state = Trial("done").build().run_sync(*arguments)
+    assert said(state.messages) == [("user", "hello"), ("assistant", "done")]
 
 
 def test_a_request_on_behalf_of_a_hook_that_is_suspended_leaves_nothing_waiting():
@@ -85,12 +86,6 @@ def test_with_neither_there_is_nothing_to_run(run):
         getattr(Trial().build(), run)()
 
 
-def test_the_state_that_was_given_is_not_changed():
-    before = AgentState(messages=(Message(role="user", content="hello"),))
-    Trial(call(), "done").run("go", before)
-    assert before == AgentState(messages=(Message(role="user", content="hello"),))
-
-
 def test_run_sync_where_a_loop_runs_is_refused_with_what_to_write_and_leaves_nothing_behind():
     agent = Trial("done").build()
 
@@ -104,12 +99,6 @@ def test_run_sync_where_a_loop_runs_is_refused_with_what_to_write_and_leaves_not
         gc.collect()
     assert isinstance(agent.driver, ScriptedDriver)
     assert agent.driver.requests == []
-
-
-def test_resume_of_a_state_that_does_not_wait_is_refused():
-    agent = Trial("done").build()
-    with pytest.raises(SuspensionError, match="does not wait"):
-        agent.resume_sync(agent.run_sync("go"), "allow")
 
 
 # -- step by step ------------------------------------------------------------------------------------------------------
@@ -137,12 +126,12 @@ def test_iterate_yields_a_state_for_each_completed_step_the_last_one_at_the_end(
     assert run.state == states[-1]
 
 
-def test_iterate_yields_once_where_there_is_no_step():
-    for event in ("user_input", "before_execution", "before_step"):
-        trial = Trial("done")
-        trial.on(event, HookOutcome.stop("no"))
-        (state,) = asyncio.run(states_of(trial.build().iterate("go")))
-        assert (state.status, state.step_count) == ("stopped", 0)
+@pytest.mark.parametrize("event", ["user_input", "before_execution", "before_step"])
+def test_iterate_yields_once_where_there_is_no_step(event):
+    trial = Trial("done")
+    trial.on(event, HookOutcome.stop("no"))
+    (state,) = asyncio.run(states_of(trial.build().iterate("go")))
+    assert (state.status, state.step_count) == ("stopped", 0)
 
 
 def test_nothing_happens_before_the_first_state_is_asked_for_and_no_more_than_asked():
@@ -152,26 +141,12 @@ def test_nothing_happens_before_the_first_state_is_asked_for_and_no_more_than_as
         run = trial.build().iterate("go")
         assert trial.events == []
         async for state in run:
-            assert state.step_count == 1
+            assert (state.step_count, run.state) == (1, state)
             break
         assert (len(trial.requests), trial.events[-1]) == (1, "before_step")
         assert run.state.step_count == 1
 
     asyncio.run(one_state())
-
-
-def test_the_run_knows_its_last_whole_state_at_any_time():
-    seen: list[tuple[int, bool]] = []
-    trial = Trial(call(), "done")
-    agent = trial.build()
-
-    async def watch() -> None:
-        run = agent.iterate("go")
-        async for state in run:
-            seen.append((state.step_count, run.state is state))  # noqa: PERF401 - seen while it runs
-
-    asyncio.run(watch())
-    assert seen == [(1, True), (2, True)]
 
 
 def test_a_run_is_iterated_once():
@@ -209,7 +184,6 @@ def test_every_event_says_whose_it_is_and_where(tmp_path):
         assert (ctx.agent_id, ctx.execution_id) == (state.agent_id, state.execution_id)
         assert ctx.runtime is agent
         assert (ctx.depth, ctx.parent_agent_id) == (0, None)
-        assert ctx.state is not None
         assert (ctx.state.agent_id, ctx.state.execution_id) == (state.agent_id, state.execution_id)
     assert state.agent_id == agent.agent_id
 
@@ -255,12 +229,12 @@ def test_each_agent_and_each_run_has_an_id_of_its_own():
     assert all(state.agent_id and state.execution_id for state in (first, second, other))
 
 
-def test_session_hooks_are_live_in_their_session_only():
-    for session, denied in (("s-1", True), ("s-2", False)):
-        trial = Trial(call(), "done")
-        trial.on("before_tool_use", HookOutcome.deny("no"), scope=("session", "s-1"))
-        trial.builder = trial.builder.with_session(session)
-        assert (("tool", "Denied: no") in said(trial.run().messages)) == denied
+@pytest.mark.parametrize(("session", "text"), [("s-1", "Denied: no"), ("s-2", "echo: a")])
+def test_session_hooks_are_live_in_their_session_only(session, text):
+    trial = Trial(call(), "done")
+    trial.on("before_tool_use", HookOutcome.deny("no"), scope=("session", "s-1"))
+    trial.builder = trial.builder.with_session(session)
+    assert results(trial.run()) == [text]
 
 
 # -- many at once ------------------------------------------------------------------------------------------------------
@@ -307,20 +281,14 @@ def test_concurrent_runs_of_one_agent_do_not_mix(parallel):
 
 
 def test_forced_rounds_of_concurrent_runs_are_counted_for_each():
-    class Answers:
-        model = "answers"
-
-        async def respond(self, request: ModelRequest) -> ModelResponse:
-            await asyncio.sleep(0)
-            return ModelResponse(content="done")
-
-    builder = AgentBuilder(plugins=()).with_driver(Answers())
+    builder = AgentBuilder(plugins=()).with_driver(Conversing()).with_tools(echo)
     agent = builder.hook("on_stop", lambda ctx: HookOutcome.force_continue("more")).build()
 
     async def many() -> list[AgentState]:
         return await asyncio.gather(*(agent.run("go") for _ in range(3)))
 
-    assert [state.step_count for state in asyncio.run(many())] == [4, 4, 4]
+    forced = [said(state.messages).count(("user", "more")) for state in asyncio.run(many())]
+    assert forced == [3, 3, 3]
 
 
 def test_an_agent_may_run_in_several_loops_one_after_another():
@@ -353,31 +321,28 @@ def test_the_parts_of_an_agent_can_be_read():
     assert (agent.session_id, agent.parallel_tools, agent.policy.max_retries) == ("s-1", True, 2)
 
 
-def test_the_least_agent_is_a_driver_and_tools():
-    agent = AgentRuntime.default(ScriptedDriver(reply("", call(), tokens=5), "done"), echo)
-    state = agent.run_sync("go")
-    assert (state.output, state.usage.total, said(state.messages)[2]) == ("done", 5, ("tool", "echo: a"))
-
-
-def test_tools_may_be_bare_functions():
+def test_the_least_agent_is_a_driver_and_tools_which_may_be_bare_functions():
     def add(a: int, b: int) -> int:
         """Add."""
         return a + b
 
-    state = AgentRuntime(ScriptedDriver(call("add", a=1, b=2), "done"), tools=[add]).run_sync("go")
-    assert said(state.messages)[2] == ("tool", "3")
+    agent = AgentRuntime.default(ScriptedDriver(reply("", call("add", a=1, b=2), tokens=5), "done"), add)
+    state = agent.run_sync("go")
+    assert (state.output, state.usage.total, results(state)) == ("done", 5, ["3"])
 
 
-@pytest.mark.parametrize("wrong", [3, "echo", None, object()])
-def test_what_is_no_tool_is_refused_by_name(wrong):
-    with pytest.raises(RunError, match="is no tool") as caught:
-        AgentRuntime(ScriptedDriver(), tools=[wrong])
-    assert repr(wrong)[:10] in str(caught.value)
-
-
-def test_two_tools_of_one_name_are_refused():
-    with pytest.raises(RunError, match="Two tools are called 'echo'"):
-        AgentRuntime(ScriptedDriver(), tools=[echo, tool(boom.function, name="echo")])
+@pytest.mark.parametrize(
+    ("tools", "problem"),
+    [
+        ([3], "3 is no tool"),
+        (["echo"], "'echo' is no tool"),
+        ([None], "None is no tool"),
+        ([echo, tool(boom.function, name="echo")], "Two tools are called 'echo'"),
+    ],
+)
+def test_what_is_no_tool_or_has_the_name_of_another_is_refused(tools, problem):
+    with pytest.raises(RunError, match=problem):
+        AgentRuntime(ScriptedDriver(), tools=tools)
 
 
 def test_with_driver_gives_another_agent_of_the_same_make():
@@ -389,13 +354,11 @@ def test_with_driver_gives_another_agent_of_the_same_make():
     assert trial.events.count("after_execution") == 2
 
 
-def test_a_refused_prompt_is_raised_by_every_way_to_run():
+def test_a_refused_prompt_is_raised_by_run_too():
     trial = Trial("done")
     trial.on("user_input", HookOutcome.deny("no"))
-    agent = trial.build()
-    for run in (agent.run_sync, lambda prompt: asyncio.run(agent.run(prompt))):
-        with pytest.raises(PromptRefusedError, match=r"^no$"):
-            run("go")
+    with pytest.raises(PromptRefusedError, match=r"^no$"):
+        asyncio.run(trial.build().run("go"))
 
 
 def test_an_agent_describes_its_hooks_in_the_order_in_which_they_run():

@@ -16,7 +16,7 @@ from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.sources.skills import Skill
 from runtime.agents import Recorder, assert_well_formed
-from runtime.test_session import WAITS, builder, names, turns
+from runtime.sessions import WAITS, builder, names, session, talk
 
 if TYPE_CHECKING:
     from agent_hooks import AgentState
@@ -68,35 +68,19 @@ def test_what_waits_at_a_boundary_is_refused_and_can_be_tried_again_with_the_ans
     asyncio.run(main())
 
 
-def test_an_agent_that_waits_for_an_answer_can_be_started_with_it():
-    recorder = Recorder()
-    agent = builder("Hi.", recorder=recorder).hook("before_agent", lambda ctx: WAITS["suspend"]).build()
-
-    async def main() -> str:
-        session = SessionRunner(agent)
-        with pytest.raises(RefusedError, match=r"Wait for Ann.*It waits"):
-            await session.start()
-        session.answer("before_agent", "allow")
-        async with session:
-            return str((await session.send("Hello.")).output)
-
-    assert asyncio.run(main()) == "Hi."
-
-
-def test_a_load_that_waits_is_no_empty_conversation():
+@pytest.mark.parametrize(("event", "messages"), [("before_agent", 0), ("before_conversation_load", 2)])
+def test_a_session_whose_start_waits_for_an_answer_can_be_started_with_it(event: str, messages: int):
+    """A load that waits is no empty conversation."""
     store = MemoryConversations()
-    asyncio.run(turns(SessionRunner(builder("One.").build(), session_id="s", store=store), "First."))
-    agent = builder("Two.").hook("before_conversation_load", lambda ctx: WAITS["suspend"]).build()
-
-    async def main() -> int:
-        session = SessionRunner(agent, session_id="s", store=store)
-        with pytest.raises(RefusedError, match="It waits"):
-            await session.start()
-        session.answer("before_conversation_load", "allow")
-        async with session:
-            return len(session.state.messages)
-
-    assert asyncio.run(main()) == 2
+    if messages:
+        talk(session("One.", session_id="s", store=store), "First.")
+    runner = session("Two.", on={event: WAITS["suspend"]}, session_id="s", store=store)
+    with pytest.raises(RefusedError, match=r"Wait for Ann.*It waits"):
+        runner.start_sync()
+    runner.answer(event, "allow")
+    with runner:
+        assert len(runner.state.messages) == messages
+        assert runner.send_sync("Second.").output == "Two."
 
 
 def test_who_is_asked_by_the_application_answers_at_boundaries_too_and_a_notification_comes_first():
@@ -113,7 +97,7 @@ def test_who_is_asked_by_the_application_answers_at_boundaries_too_and_a_notific
         .with_ask(person)
         .build()
     )
-    asyncio.run(turns(SessionRunner(agent), "Hello."))
+    talk(SessionRunner(agent), "Hello.")
     assert happened[:2] == ["permission_prompt May it? before_agent", "asked May it? before_agent"]
     assert happened[2:4] == ["permission_prompt May it? before_turn", "asked May it? before_turn"]
 

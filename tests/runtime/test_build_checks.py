@@ -102,14 +102,10 @@ def test_a_hook_of_another_event_is_not(warned):
     assert warned(builder(say).hook("before_subagent", deny, match="helper")) == []
 
 
-def test_a_slip_is_an_error_that_says_what_was_meant():
-    with pytest.raises(RegistrationError, match=r"gate matches 'shel'.*Did you mean 'shell'\?"):
-        builder(run_shell, gate="shel").build()
-
-
-def test_a_slip_of_the_name_of_an_own_tool_is_an_error_as_well():
-    with pytest.raises(RegistrationError, match="Did you mean 'run_shell'"):
-        builder(run_shell, gate="run_shel").build()
+@pytest.mark.parametrize(("slip", "meant"), [("shel", "shell"), ("run_shel", "run_shell")])
+def test_a_slip_of_a_kind_or_of_an_own_tool_is_an_error_that_says_what_was_meant(slip, meant):
+    with pytest.raises(RegistrationError, match=rf"gate matches '{slip}'.*Did you mean '{meant}'\?"):
+        builder(run_shell, gate=slip).build()
 
 
 def test_the_name_of_an_own_tool_is_known_however_near_it_is_to_another(warned):
@@ -152,15 +148,10 @@ def test_where_no_hook_matches_a_kind_it_is_not(warned, match):
 
 
 def test_a_hook_for_a_tool_means_that_tool_in_the_agent_that_has_it():
-    @tool(kind="read")
-    def read_notes(name: str) -> str:
-        """Read notes."""
-        return name
-
+    notes = tool(lambda name: name, name="read_notes", kind="read")
     driver = ScriptedDriver([call("read_notes", name="x"), call("read_file", path="x")], "done")
-    state = builder(read_file, read_notes, gate="read_file").with_driver(driver).build().run_sync("go")
-    executions = [execution for step in state.steps for execution in step.executions]
-    assert [execution.was_blocked for execution in executions] == [False, True]
+    state = builder(read_file, notes, gate="read_file").with_driver(driver).build().run_sync("go")
+    assert [execution.was_blocked for execution in state.steps[0].executions] == [False, True]
 
 
 DENY = hookimpl(lambda: HookOutcome.deny("no"))

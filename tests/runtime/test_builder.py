@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_hooks import AgentState, HookContext, HookOutcome, HookPolicy, hookimpl
-from agent_hooks.errors import (
-    AgentHooksError,
-    PriorityConflictError,
-    RegistrationError,
-    RunError,
-    UnknownEventError,
-    UnknownHookError,
-)
+from agent_hooks import HookContext, HookOutcome, HookPolicy, hookimpl
+from agent_hooks.errors import PriorityConflictError, RegistrationError, RunError, UnknownEventError
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHook
 from agent_hooks.runtime.driver import ScriptedDriver
@@ -26,7 +17,7 @@ from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.python_tools import Tool
 from agent_hooks.sources.skills import Skill
 from agent_hooks.system.store import MemoryStore
-from runtime.agents import Trial, boom, call, echo, said, signal_of
+from runtime.agents import Trial, boom, call, echo, results, said
 
 if TYPE_CHECKING:
     from agent_hooks.runtime.agent import AgentRuntime
@@ -36,10 +27,6 @@ DENY = HookOutcome.deny("no")
 
 def builder_of(*replies: Any, **options: Any) -> AgentBuilder:
     return AgentBuilder(plugins=(), **options).with_driver(ScriptedDriver(*replies)).with_tools(echo, boom)
-
-
-def tool_texts(state: AgentState) -> list[Any]:
-    return [content for role, content in said(state.messages) if role == "tool"]
 
 
 class Denies:
@@ -104,18 +91,16 @@ def description(agent: AgentRuntime) -> tuple[Any, ...]:
     manager = getattr(hooks, "manager", None)
     defaults = agent.default_hooks
     found = [hooks, defaults and defaults.manager.describe()] if manager is None else manager.describe()
-    plugins = [] if manager is None else [info.name for info in manager.plugins()]
-    identity = agent.identity.replace(agent_id="")  # another for each
-    settings = (agent.driver, agent.policy, identity, agent.parallel_tools, agent.max_steps)
-    store = agent.store if isinstance(agent.store, MemoryStore) else None
+    fields = "driver policy parallel_tools max_steps".split()
     return (
-        *settings,
-        store,
+        *(getattr(agent, field) for field in fields),
+        agent.identity.replace(agent_id=""),  # another for each
+        agent.store if isinstance(agent.store, MemoryStore) else None,
         {name: repr(tool) for name, tool in agent.tools.items()},
         getattr(hooks, "ask", None),
         getattr(hooks, "scopes", None),
         found,
-        plugins,
+        [] if manager is None else [info.name for info in manager.plugins()],
     )
 
 
@@ -177,8 +162,8 @@ def test_each_build_gives_an_agent_with_hooks_of_its_own():
     first, second = builder.build(), builder.build()
     hooks: Any = first.interceptor
     hooks.manager.register(Denies())
-    assert tool_texts(first.run_sync("go")) == ["Denied: by the plugin"]
-    assert tool_texts(second.run_sync("go")) == ["echo: a"]
+    assert results(first.run_sync("go")) == ["Denied: by the plugin"]
+    assert results(second.run_sync("go")) == ["echo: a"]
     assert first.agent_id != second.agent_id
 
 
@@ -196,58 +181,35 @@ def test_tools_add_up_in_order_and_later_settings_win():
     assert (list(agent.tools), agent.name, agent.run_sync("go").output) == (["echo", "boom"], "two", "two")
 
 
-@pytest.mark.parametrize(
-    ("tools", "text"), [([3], "is no tool"), ([echo, echo.function], "Two tools are called 'echo'")]
-)
-def test_wrong_tools_are_refused_by_name(tools, text):
-    with pytest.raises(RunError, match=text):
-        AgentBuilder(plugins=()).with_driver(ScriptedDriver()).with_tools(*tools).build()
+@pytest.mark.parametrize("is_given", [True, False])
+def test_the_policy_rules_hooks_and_loop(is_given):
+    def fails(ctx: HookContext) -> None:
+        raise RuntimeError("broken")
 
-
-def test_the_policy_rules_hooks_and_loop():
     policy = HookPolicy(max_forced_continuations=1, on_gate_failure="open")
-    for builder in (builder_of(*["done"] * 5, policy=policy), builder_of(*["done"] * 5).with_policy(policy)):
-
-        def fails(ctx: HookContext) -> None:
-            raise RuntimeError("broken")
-
-        builder = builder.hook("on_stop", lambda ctx: HookOutcome.force_continue("more"))
-        agent = builder.hook("before_step", fails).build()
-        assert agent.run_sync("go").step_count == 2
+    builder = builder_of(*["done"] * 5, policy=policy) if is_given else builder_of(*["done"] * 5).with_policy(policy)
+    builder = builder.hook("on_stop", lambda ctx: HookOutcome.force_continue("more")).hook("before_step", fails)
+    assert builder.build().run_sync("go").step_count == 2
 
 
-@pytest.mark.parametrize(("answer", "text"), [(True, "echo: a"), (False, "Denied: sure?")])
-def test_who_answers_an_ask_may_be_said(answer, text):
-    asked: list[tuple[str, str]] = []
-
-    def ask(ctx: HookContext, reason: str) -> bool:
-        asked.append((ctx.tool_name, reason))
-        return bool(answer)
-
-    builder = builder_of(call(), "done").before_tool_use(lambda ctx: HookOutcome.ask("sure?"))
-    state = builder.with_ask(ask).build().run_sync("go")
-    assert tool_texts(state)[0].startswith(text)
-    assert asked == [("echo", "sure?")]
+async def yes(ctx: HookContext, reason: str) -> bool:
+    return True
 
 
-def test_who_answers_may_be_async():
-    async def ask(ctx: HookContext, reason: str) -> bool:
-        return True
-
-    builder = builder_of(call(), "done").before_tool_use(lambda ctx: HookOutcome.ask("sure?"))
-    assert tool_texts(builder.with_ask(ask).build().run_sync("go")) == ["echo: a"]
-
-
-@pytest.mark.parametrize(("fallback", "text"), [("deny", "Denied: sure?"), ("allow", "echo: a")])
-def test_without_anybody_the_policy_answers_an_ask(fallback, text):
-    builder = builder_of(call(), "done", policy=HookPolicy(ask_fallback=fallback))
+@pytest.mark.parametrize(
+    ("ask", "fallback", "text"),
+    [
+        (lambda ctx, reason: (ctx.tool_name, reason) == ("echo", "sure?"), "deny", "echo: a"),
+        (lambda ctx, reason: False, "allow", "Denied: sure?"),
+        (yes, "deny", "echo: a"),
+        (None, "deny", "Denied: sure?"),
+        (None, "allow", "echo: a"),
+    ],
+)
+def test_who_answers_an_ask_may_be_said_and_without_anybody_the_policy_answers(ask, fallback, text):
+    builder = builder_of(call(), "done", policy=HookPolicy(ask_fallback=fallback)).with_ask(ask)
     state = builder.before_tool_use(lambda ctx: HookOutcome.ask("sure?")).build().run_sync("go")
-    assert tool_texts(state)[0].startswith(text)
-
-
-def test_no_opinion_of_who_answers_makes_it_the_policys():
-    builder = builder_of(call(), "done").before_tool_use(lambda ctx: HookOutcome.ask("sure?")).with_ask(None)
-    assert tool_texts(builder.build().run_sync("go"))[0].startswith("Denied: sure?")
+    assert results(state)[0].startswith(text)
 
 
 @pytest.mark.parametrize("wrong", [True, "user", 3])
@@ -277,19 +239,20 @@ def test_hooks_that_an_interceptor_would_silence_are_refused_by_name(given):
 # -- hooks -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("event", ["before_step", "StepStart", "step.start"])
-def test_a_hook_is_added_under_any_name_of_its_event(event):
+@pytest.mark.parametrize(
+    ("events", "asked"),
+    [
+        ("before_step", ["before_step"]),
+        ("StepStart", ["before_step"]),
+        ("step.start", ["before_step"]),
+        (("before_step", "AfterStep", "on_stop"), ["before_step", "after_step", "on_stop"]),
+    ],
+)
+def test_a_hook_is_added_on_one_event_or_several_under_any_of_their_names(events, asked):
     trial = Trial("done")
-    hook = trial.on(event)
+    hook = trial.on(events)
     trial.run()
-    assert [str(ctx.event) for ctx in hook.calls] == ["before_step"]
-
-
-def test_one_hook_on_several_events():
-    trial = Trial("done")
-    hook = trial.on(("before_step", "AfterStep", "on_stop"))  # type: ignore[arg-type]
-    trial.run()
-    assert [str(ctx.event) for ctx in hook.calls] == ["before_step", "after_step", "on_stop"]
+    assert [str(ctx.event) for ctx in hook.calls] == asked
 
 
 def test_the_short_forms_say_their_event():
@@ -309,208 +272,56 @@ def test_the_short_forms_say_their_event():
     }
 
 
-def test_hooks_take_the_arguments_they_name():
-    seen: list[Any] = []
-
-    def check(tool_call, state):
-        seen.append((tool_call.name, state.step_count))
-
-    builder_of(call(), "done").before_tool_use(check).build().run_sync("go")
-    assert seen == [("echo", 0)]
-
-
-def test_priorities_decide_the_order_and_ties_go_to_the_first_added():
-    seen: list[str] = []
-
-    def note(key: str) -> Any:
-        return lambda ctx: seen.append(key)
-
-    builder = builder_of(call(), "done")
-    for key, priority in (("e", -1), ("c", 0), ("a", 9), ("d", 0), ("b", 5)):
-        builder = builder.before_tool_use(note(key), priority=priority)
-    builder.build().run_sync("go")
-    assert seen == list("abcde")
-
-
-def test_continue_when_may_stop_and_may_force():
-    stop = builder_of(call(), "done").continue_when(lambda state: HookOutcome.stop("enough") if state.steps else None)
-    state = stop.build().run_sync("go")
-    assert (state.status, signal_of(state).message, state.step_count) == ("stopped", "enough", 1)
-    more = lambda state: HookOutcome.force_continue("more") if len(state.steps) == 1 else None  # noqa: E731
-    assert builder_of("one", "two").continue_when(more).build().run_sync("go").output == "two"
-
-
-def test_a_hook_on_no_event_is_refused_with_the_nearest():
-    with pytest.raises(UnknownEventError, match="before_tool_use"):
-        builder_of().hook("before_tool_usage", nothing).build()
-
-
-@pytest.mark.parametrize("wrong", [3, "deny", None])
-def test_what_is_no_hook_is_refused(wrong):
-    with pytest.raises(RegistrationError, match="neither callable nor has execute"):
-        builder_of().before_tool_use(wrong).build()
-
-
-def test_a_hook_whose_match_is_wrong_is_refused_when_the_agent_is_built():
-    with pytest.raises(RegistrationError, match=r"\("):
-        builder_of().before_tool_use(nothing, match="(unclosed").build()
-
-
-def test_an_unknown_option_is_refused():
-    with pytest.raises(TypeError, match="prority"):
-        builder_of().before_tool_use(nothing, prority=3)  # type: ignore[call-arg]
-
-
-# -- plugins -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Install a plugin that denies echo: a module in a distribution of its own, with an entry point."""
-    monkeypatch.delenv("AGENT_HOOKS_DISABLE", raising=False)
-    source = """
-        from agent_hooks import HookOutcome, hookimpl
-
-        @hookimpl(match="echo")
-        def before_tool_use(ctx):
-            return HookOutcome.deny("by NAME")
-    """
-
-    def install(name: str) -> None:
-        site = tmp_path / name
-        info = site / f"{name}_dist-1.0.dist-info"
-        info.mkdir(parents=True)
-        module = f"plugin_{name}_{tmp_path.name}".replace("-", "_")
-        (site / f"{module}.py").write_text(textwrap.dedent(source).replace("NAME", name))
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
-        monkeypatch.syspath_prepend(str(site))
-        modules.append(module)
-
-    modules: list[str] = []
-    yield install
-    for module in modules:
-        sys.modules.pop(module, None)
-
-
-def texts_with(plugins: Any) -> list[Any]:
-    builder = AgentBuilder(plugins=plugins).with_driver(ScriptedDriver(call(), "done")).with_tools(echo)
-    return tool_texts(builder.build().run_sync("go"))
-
-
-def test_installed_plugins_are_loaded_unless_left_out(install):
-    install("alpha")
-    assert texts_with(None) == ["Denied: by alpha"]
-    assert texts_with(()) == ["echo: a"]
-
-
-@pytest.mark.parametrize("make", ["new", "base"])
-def test_a_new_builder_has_the_installed_plugins_and_the_default_hooks(make, install):
-    install("alpha")
-    agent = getattr(AgentBuilder, make)().with_driver(ScriptedDriver(call(), "done")).with_tools(echo).build()
-    state = agent.run_sync("go")
-    assert (tool_texts(state), state.status) == (["Denied: by alpha"], "completed")
-
-
-def test_plugins_may_be_named_and_given(install):
-    install("alpha")
-    install("beta")
-    assert texts_with(["beta"]) == ["Denied: by beta"]
-    assert texts_with([Denies()]) == ["Denied: by the plugin"]
-    assert texts_with(["alpha", Denies()])[0] in ("Denied: by alpha", "Denied: by the plugin")
-    plugins: Any = AgentBuilder(["beta", Denies()]).with_driver(ScriptedDriver()).build().interceptor
-    assert {info.name for info in plugins.manager.plugins()} >= {"beta", "Denies"}
-    assert "alpha" not in {info.name for info in plugins.manager.plugins()}
-
-
-def test_plugins_given_by_a_generator_are_there_at_every_build(install):
-    install("alpha")
-    builder = AgentBuilder(name for name in ["alpha"]).with_tools(echo)
-    for _ in range(2):
-        agent = builder.with_driver(ScriptedDriver(call(), "done")).build()
-        assert tool_texts(agent.run_sync("go")) == ["Denied: by alpha"]
-
-
-def test_a_text_is_not_a_list_of_plugins():
-    """Each letter would be taken for a plugin."""
-    with pytest.raises(RunError, match=r"plugins=\['alpha'\]"):
-        AgentBuilder(plugins="alpha")
-
-
-def test_a_plugin_that_is_not_installed_is_named(install):
-    install("alpha")
-    with pytest.raises(RegistrationError, match="No installed plugin is called nonsense"):
-        texts_with(["alpha", "nonsense"])
-
-
-def test_an_object_is_registered_under_its_own_or_a_given_name():
-    builder = builder_of(call(), "done").plugin(Denies(), "strict")
-    agent = builder.build()
-    hooks: Any = agent.interceptor
-    assert "strict" in {info.name for info in hooks.manager.plugins()}
-    assert tool_texts(agent.run_sync("go")) == ["Denied: by the plugin"]
-
-
-@hookimpl
-def before_tool_use() -> HookOutcome:
-    """A hook, but no plugin that has it."""
-    return DENY
-
-
-WRONG = ["marked function", "function", "object", "None", "class"]
-
-
-@pytest.mark.parametrize("wrong", [before_tool_use, nothing, object(), None, Denies], ids=WRONG)
-def test_what_has_no_hooks_is_refused(wrong):
-    """It would never run, without any sign of it."""
-    with pytest.raises(AgentHooksError):
-        builder_of().plugin(wrong).build()
-
-
-def test_a_plugin_with_a_hook_on_no_event_is_refused_when_the_agent_is_built():
-    class Typo:
-        @hookimpl
-        def before_tol_use(self) -> None:
-            """Listen to nothing."""
-
-    with pytest.raises(UnknownHookError, match="before_tol_use"):
-        builder_of().plugin(Typo()).build()
+@pytest.mark.parametrize(
+    ("add", "error", "message"),
+    [
+        (lambda b: b.hook("before_tool_usage", nothing), UnknownEventError, "before_tool_use"),
+        (lambda b: b.before_tool_use(3), RegistrationError, "neither callable nor has execute"),
+        (lambda b: b.before_tool_use("deny"), RegistrationError, "neither callable nor has execute"),
+        (lambda b: b.before_tool_use(None), RegistrationError, "neither callable nor has execute"),
+        (lambda b: b.before_tool_use(nothing, match="(unclosed"), RegistrationError, r"\("),
+        (lambda b: b.before_tool_use(nothing, prority=3), TypeError, "prority"),
+    ],
+)
+def test_a_hook_that_could_not_run_is_refused_when_the_agent_is_built(add, error, message):
+    with pytest.raises(error, match=message):
+        add(builder_of()).build()
 
 
 # -- priorities --------------------------------------------------------------------------------------------------------
 
 
-def test_an_agent_with_hooks_of_different_priorities_has_no_conflict():
-    builder = builder_of("done").before_tool_use(nothing, priority=1).before_tool_use(nothing, priority=2)
+def before(builder: AgentBuilder, **options: Any) -> AgentBuilder:
+    """Add a hook without an opinion."""
+    return builder.before_tool_use(nothing, **options)
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda b: before(before(b, priority=1), priority=2),
+        # Hooks that never meet.
+        lambda b: before(before(b, match="echo"), match="boom"),
+        lambda b: before(b).hook("before_step", nothing).hook("before_tool_use", nothing, mode="observe"),
+        # The default hooks have places of their own, first or last.
+        *(
+            lambda b, priority=priority: b.process(nothing, priority=priority).continue_when(nothing, priority=priority)
+            for priority in (0, 80, 100)
+        ),
+    ],
+)
+def test_no_conflict_of_priorities_leaves_the_chain_going(add):
+    builder = add(builder_of("done"))
     assert builder.validate_no_priority_conflicts() is builder
 
 
-def test_two_hooks_of_one_priority_are_a_conflict_that_is_named():
-    builder = builder_of("done").before_tool_use(nothing, name="one").before_tool_use(nothing, name="two")
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda b: before(before(b, name="one"), name="two"),
+        lambda b: before(b, name="one").with_capability(UseHook(nothing, "before_tool_use", name="two")),
+    ],
+)
+def test_two_hooks_of_one_priority_are_a_conflict_that_is_named_also_those_of_capabilities(add):
     with pytest.raises(PriorityConflictError, match="one and two both run on before_tool_use with priority 0"):
-        builder.validate_no_priority_conflicts()
-
-
-def test_hooks_that_never_meet_are_no_conflict():
-    builder = builder_of("done").before_tool_use(nothing, match="echo").before_tool_use(nothing, match="boom")
-    builder = builder.hook("before_step", nothing).hook("before_tool_use", nothing, mode="observe")
-    assert builder.validate_no_priority_conflicts() is builder
-
-
-@pytest.mark.parametrize("priority", [0, 80, 100])
-def test_the_default_hooks_conflict_with_nobody(priority):
-    """They have places of their own, first or last."""
-    builder = builder_of("done").process(nothing, priority=priority).continue_when(nothing, priority=priority)
-    assert builder.validate_no_priority_conflicts() is builder
-
-
-def test_hooks_of_capabilities_are_looked_at_too():
-    builder = builder_of("done").before_tool_use(nothing, name="one")
-    builder = builder.with_capability(UseHook(nothing, "before_tool_use", name="two"))
-    with pytest.raises(PriorityConflictError, match="two"):
-        builder.validate_no_priority_conflicts()
-
-
-def test_the_check_can_stand_in_the_middle_of_a_chain():
-    agent = builder_of(call(), "done").before_tool_use(lambda ctx: DENY).validate_no_priority_conflicts().build()
-    assert tool_texts(agent.run_sync("go")) == ["Denied: no"]
+        add(builder_of("done")).validate_no_priority_conflicts()

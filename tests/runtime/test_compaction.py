@@ -17,8 +17,8 @@ from agent_hooks.model.state import hook_message
 from agent_hooks.runtime.compaction import divided, without_prompt
 from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
-from runtime.agents import Recorder, assert_well_formed, said
-from runtime.test_session import builder, names, only, seen
+from runtime.agents import Recorder, assert_well_formed
+from runtime.sessions import builder, names, only, seen, texts
 
 if TYPE_CHECKING:
     from agent_hooks.runtime.builder import AgentBuilder as Builder
@@ -72,11 +72,12 @@ def test_only_a_prompt_that_nobody_has_worked_on_is_taken_away():
 # -- in a session ------------------------------------------------------------------------------------------------------
 
 
-async def session_of(made: Builder, prompts: int = 2, **options: Any) -> SessionRunner:
+def opened(made: Builder, prompts: int = 2, **options: Any) -> SessionRunner:
+    """A session of so many turns."""
     session = SessionRunner(made.build(), **options)
-    await session.start()
+    session.start_sync()
     for number in range(prompts):
-        await session.send(f"Prompt {number}.")
+        session.send_sync(f"Prompt {number}.")
     return session
 
 
@@ -85,19 +86,15 @@ def test_a_summary_takes_the_place_of_all_but_the_last_exchange():
     summary = ModelResponse(content=" They said hello. ", usage=Usage(input_tokens=50), model="small")
     driver = ScriptedDriver("One.", CALL, "Two.", summary, "Three.")
 
-    async def main() -> AgentState:
-        session = await session_of(builder(recorder=recorder).with_driver(driver), store=MemoryConversations())
-        recorder.seen.clear()
-        state = await session.compact("Keep the names.")
-        assert [text for _, text in said(state.messages)] == [
-            "A summary of our conversation so far:\n\nThey said hello.",
-            *["Prompt 1.", "", "echo: a", "Two."],
-        ]
-        assert state.model_usage["small"] == Usage(input_tokens=50)
-        return await session.send("Prompt 2.")
-
-    state = asyncio.run(main())
-    assert_well_formed(state.messages)
+    session = opened(builder(recorder=recorder).with_driver(driver), store=MemoryConversations())
+    recorder.seen.clear()
+    state = session.compact_sync("Keep the names.")
+    assert texts(state) == [
+        "A summary of our conversation so far:\n\nThey said hello.",
+        *["Prompt 1.", "", "echo: a", "Two."],
+    ]
+    assert state.model_usage["small"] == Usage(input_tokens=50)
+    assert_well_formed(session.send_sync("Prompt 2.").messages)
     assert driver.requests[-1].messages[0].content.endswith("They said hello.")
     assert names(recorder)[:6] == [
         *["before_compact", "before_inference", "after_inference", "after_compact"],
@@ -116,11 +113,7 @@ def test_what_is_summarised_reaches_the_model_as_data_with_what_matters():
     driver = ScriptedDriver("One.", "Two.", "Short.")
     made = builder().with_driver(driver).hook("before_compact", lambda ctx: HookOutcome.with_context("Keep dates."))
 
-    async def main() -> None:
-        session = await session_of(made)
-        await session.compact("Keep names.")
-
-    asyncio.run(main())
+    opened(made).compact_sync("Keep names.")
     request = driver.requests[-1]
     (message,) = request.messages
     assert json.loads(message.content) == {
@@ -135,11 +128,7 @@ def test_a_hook_may_refuse_it_and_the_conversation_stays(caplog: pytest.LogCaptu
     recorder = Recorder()
     made = builder("One.", "Two.", recorder=recorder).hook("before_compact", lambda ctx: ("deny", "Keep it all."))
 
-    async def main() -> int:
-        session = await session_of(made)
-        return len((await session.compact()).messages)
-
-    assert asyncio.run(main()) == 4
+    assert len(opened(made).compact_sync().messages) == 4
     assert "after_compact" not in names(recorder)
     told = seen(recorder, "notification")[-1]
     assert (told.notification_type, told.message) == ("conversation_not_compacted", "Keep it all.")
@@ -148,14 +137,8 @@ def test_a_hook_may_refuse_it_and_the_conversation_stays(caplog: pytest.LogCaptu
 def test_a_long_conversation_is_shortened_before_the_next_turn():
     recorder = Recorder()
     summary = ModelResponse(content="Short.", usage=Usage(input_tokens=7), model="small")
-    made = builder("One.", "Two.", summary, "Three.", recorder=recorder)
-
-    async def main() -> AgentState:
-        session = await session_of(made, 3, compact_at=4)
-        return session.state
-
-    state = asyncio.run(main())
-    assert [text for _, text in said(state.messages)][1:] == ["Prompt 1.", "Two.", "Prompt 2.", "Three."]
+    state = opened(builder("One.", "Two.", summary, "Three.", recorder=recorder), 3, compact_at=4).state
+    assert texts(state)[1:] == ["Prompt 1.", "Two.", "Prompt 2.", "Three."]
     assert only(recorder, "before_compact").trigger == "auto"
     assert state.model_usage["small"] == Usage(input_tokens=7), "what it has cost is on record in the turn"
 
@@ -170,15 +153,12 @@ def test_a_long_conversation_is_shortened_before_the_next_turn():
 def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(reply: Any, caplog: pytest.LogCaptureFixture):
     recorder = Recorder()
 
-    async def main() -> None:
-        session = await session_of(builder("One.", "Two.", reply, reply, "Three.", recorder=recorder), compact_at=4)
-        with pytest.raises((OSError, RunError)):
-            await session.compact()
-        assert len(session.state.messages) == 4
-        assert (await session.send("Prompt 2.")).output == "Three."
-        assert len(session.state.messages) == 6
-
-    asyncio.run(main())
+    session: Any = opened(builder("One.", "Two.", reply, reply, "Three.", recorder=recorder), compact_at=4)
+    with pytest.raises((OSError, RunError)):
+        session.compact_sync()
+    assert len(session.state.messages) == 4
+    assert session.send_sync("Prompt 2.").output == "Three."
+    assert len(session.state.messages) == 6
     assert seen(recorder, "notification")[-2].notification_type == "conversation_not_compacted"
     assert "no network" not in caplog.text
 
@@ -203,11 +183,7 @@ class Summarising(ScriptedDriver):
 def test_a_summary_that_failed_is_not_paid_for_again_until_the_conversation_has_grown_by_half():
     driver = Summarising(OSError("no network"), *[f"{number}." for number in range(13)])
 
-    async def main() -> int:
-        session = await session_of(builder().with_driver(driver), 13, compact_at=4)
-        return len(session.state.messages)
-
-    assert asyncio.run(main()) == 26
+    assert len(opened(builder().with_driver(driver), 13, compact_at=4).state.messages) == 26
     tried = [len(json.loads(request.messages[0].content)["conversation"]) + 2 for request in driver.summaries]
     assert tried == [4, 6, 10, 16, 24]
 
@@ -223,7 +199,7 @@ def test_a_summary_that_failed_is_not_paid_for_again_until_the_conversation_has_
 def test_a_summary_that_failed_says_why(summary: Any, why: str, caplog: pytest.LogCaptureFixture):
     recorder = Recorder()
     made = builder(recorder=recorder).with_driver(Summarising(summary, "One.", "Two.", "Three."))
-    asyncio.run(session_of(made, 3, compact_at=4))
+    opened(made, 3, compact_at=4)
     (told,) = [ctx for ctx in seen(recorder, "notification") if ctx.notification_type != "agent_completed"]
     assert re.match(f"It cannot be shortened: {why}", told.message)
     assert f"conversation_not_compacted: {why.partition(':')[0]}" in caplog.text
@@ -240,16 +216,16 @@ def size(request: ModelRequest) -> int:
 def test_a_conversation_is_shortened_by_the_tokens_that_the_model_reports():
     counted = [ModelResponse(content=f"{n}.", usage=Usage(input_tokens=n * 100)) for n in (1, 9, 1)]
     driver = Summarising("Short.", *counted)
-    asyncio.run(session_of(builder().with_driver(driver), 3, compact_at_tokens=900))
+    opened(builder().with_driver(driver), 3, compact_at_tokens=900)
     assert len(driver.summaries) == 0, "what would be gained is not worth it"
     driver = Summarising("Short.", "x" * 2_000, *counted)
-    asyncio.run(session_of(builder().with_driver(driver), 4, compact_at_tokens=900))
+    opened(builder().with_driver(driver), 4, compact_at_tokens=900)
     assert len(driver.summaries) == 1
 
 
 def test_a_conversation_whose_tokens_nobody_reports_is_estimated():
     driver = Summarising("Short.", "x" * 2_000, "\u4e16\u754c" * 400, "2.")
-    asyncio.run(session_of(builder().with_driver(driver), 3, compact_at_tokens=1_000))
+    opened(builder().with_driver(driver), 3, compact_at_tokens=1_000)
     assert len(driver.summaries) == 1
 
 
@@ -262,11 +238,7 @@ def test_one_long_turn_fits_because_it_is_shortened_before_a_step(limit: dict[st
     def look(at: int) -> str:
         return f"page {at} " + "x" * 2_000
 
-    async def main() -> AgentState:
-        session = await session_of(builder(recorder=recorder).with_driver(driver).with_tools(look), **limit)
-        return session.state
-
-    state = asyncio.run(main())
+    state = opened(builder(recorder=recorder).with_driver(driver).with_tools(look), **limit).state
     assert (state.output, state.step_count) == ("Done.", 21)
     assert max(map(size, driver.requests)) < 4_000
     assert 1 <= len(driver.summaries) <= 10
@@ -303,11 +275,8 @@ def test_an_application_may_write_the_summary_itself(is_async: bool):
         await asyncio.sleep(0)
         return short(messages, instructions)
 
-    async def main() -> AgentState:
-        session = await session_of(builder("One.", "Two."), compactor=slowly if is_async else short)
-        return await session.compact("Keep names.")
-
-    assert asyncio.run(main()).messages[0].content.endswith("By hand.")
+    state = opened(builder("One.", "Two."), compactor=slowly if is_async else short).compact_sync("Keep names.")
+    assert state.messages[0].content.endswith("By hand.")
     assert given == [(2, "Keep names.")]
 
 
@@ -315,10 +284,7 @@ def test_a_hook_may_keep_the_request_for_a_summary_from_being_sent():
     def no_summaries(ctx: Any) -> Any:
         return ("deny", "No.") if "summary" in ctx.request.system_prompt else None
 
-    async def main() -> None:
-        session = await session_of(builder("One.", "Two.").hook("before_inference", no_summaries))
-        with pytest.raises(RunError, match="refused: No"):
-            await session.compact()
-        assert len(session.state.messages) == 4
-
-    asyncio.run(main())
+    session = opened(builder("One.", "Two.").hook("before_inference", no_summaries))
+    with pytest.raises(RunError, match="refused: No"):
+        session.compact_sync()
+    assert len(session.state.messages) == 4

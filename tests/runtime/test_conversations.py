@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentState, Message, Step, StopReason, StopSignal, ToolCall, ToolExecution, Usage
+from agent_hooks import AgentState, Message, Step, StopReason, StopSignal, Suspended, ToolCall, ToolExecution, Usage
 from agent_hooks.errors import StoreError
 from agent_hooks.runtime.conversations import FileConversations, MemoryConversations
 
@@ -75,35 +75,25 @@ def loaded(folder: Path, session_id: str = "s") -> AgentState | None:
     return asyncio.run(load())
 
 
+WAITING = RICH.replace(status="suspended", suspended=Suspended(token="t", event="before_tool_use", decision="ask"))
+
+
 @pytest.mark.parametrize("make", [MemoryConversations, FileConversations])
-def test_what_was_saved_is_loaded_and_nothing_is_none(make: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("state", [RICH, WAITING], ids=["ended", "waiting"])
+def test_what_was_saved_is_loaded_whole_and_nothing_is_none(
+    make: Any, state: AgentState, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path))
     store = make()
 
-    async def main() -> tuple[Any, Any, Any]:
-        nothing = await store.load("s")
-        await store.save("s", RICH)
+    async def main() -> None:
+        assert await store.load("s") is None
+        await store.save("s", state)
         await store.release("s")
-        return nothing, await store.load("s"), await store.load("another")
+        assert await store.load("s") == state
+        assert await store.load("another") is None
 
-    nothing, state, another = asyncio.run(main())
-    assert (nothing, another) == (None, None)
-    assert state == RICH
-
-
-def test_a_state_comes_back_whole_from_a_file(tmp_path: Path):
-    saved(tmp_path, RICH)
-    assert loaded(tmp_path) == RICH
-
-
-def test_a_state_that_waits_comes_back_so(tmp_path: Path):
-    from agent_hooks.model.state import Suspended
-
-    waiting = RICH.replace(status="suspended", suspended=Suspended(token="t", event="before_tool_use", decision="ask"))
-    saved(tmp_path, waiting)
-    state = loaded(tmp_path)
-    assert state is not None
-    assert state.suspended == waiting.suspended
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("changed", [("other", "two"), ("one",), (), ("one", "2", "three")])
@@ -162,21 +152,14 @@ def test_damage_inside_a_file_is_an_error_that_names_file_and_line(tmp_path: Pat
     assert "one" not in str(caught.value), "what people said is not in an error"
 
 
-def test_after_an_error_the_conversation_is_free_again(tmp_path: Path):
+def test_a_file_of_another_version_is_an_error_after_which_the_conversation_is_free_again(tmp_path: Path):
     file = saved(tmp_path, said("one"))
     whole = file.read_bytes()
-    file.write_bytes(b"nonsense\n" + whole)
-    with pytest.raises(StoreError):
+    file.write_bytes(whole.replace(b'"version":1', b'"version":2'))
+    with pytest.raises(StoreError, match="another version"):
         loaded(tmp_path)
     file.write_bytes(whole)
     assert texts(loaded(tmp_path)) == ["one"]
-
-
-def test_a_file_of_another_version_is_an_error(tmp_path: Path):
-    file = saved(tmp_path, said("one"))
-    file.write_bytes(file.read_bytes().replace(b'"version":1', b'"version":2'))
-    with pytest.raises(StoreError, match="another version"):
-        loaded(tmp_path)
 
 
 def test_the_file_of_another_session_is_not_taken_for_ones_own(tmp_path: Path):
@@ -305,7 +288,9 @@ def test_a_process_that_was_killed_holds_no_conversation(tmp_path: Path):
     assert texts(loaded(tmp_path)) == ["1"]
 
 
-def test_a_disk_that_is_full_leaves_what_was_saved_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_what_cannot_be_written_leaves_what_was_saved_before_and_nothing_besides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
     store = FileConversations(tmp_path)
 
     def full(descriptor: int) -> None:
@@ -313,50 +298,20 @@ def test_a_disk_that_is_full_leaves_what_was_saved_before(tmp_path: Path, monkey
 
     async def main() -> None:
         await store.save("s", said("one"))
+        with pytest.raises(StoreError, match=r"s\.jsonl has something in it that cannot be written as JSON"):
+            await store.save("s", said("one").replace(output=10**5000))  # more digits than Python reads
         with monkeypatch.context() as patch:
             patch.setattr(os, "fsync", full)
             for state in (said("one", "two"), said("changed")):
                 with pytest.raises(StoreError, match="No space left"):
                     await store.save("s", state)
+        await store.release("s")
+        assert sorted(os.listdir(tmp_path)) == ["s.jsonl", "s.jsonl.lock"]
         await store.save("s", said("one", "three"))
         await store.release("s")
 
     asyncio.run(main())
     assert texts(loaded(tmp_path)) == ["one", "three"]
-
-
-def test_a_disk_that_is_full_is_not_filled_with_what_could_not_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    def full(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    store = FileConversations(tmp_path)
-
-    async def main() -> None:
-        await store.save("s", said("one"))
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "fsync", full)
-            with pytest.raises(StoreError, match="No space left"):
-                await store.save("s", said("changed"))
-        await store.release("s")
-
-    asyncio.run(main())
-    assert sorted(os.listdir(tmp_path)) == ["s.jsonl", "s.jsonl.lock"]
-
-
-def test_what_json_cannot_say_is_an_error_of_the_store_and_nothing_is_lost(tmp_path: Path):
-    store = FileConversations(tmp_path)
-    impossible = said("one").replace(output=10**5000)  # more digits than Python reads
-
-    async def main() -> None:
-        await store.save("s", said("one"))
-        with pytest.raises(StoreError, match=r"s\.jsonl has something in it that cannot be written as JSON"):
-            await store.save("s", impossible)
-        await store.release("s")
-
-    asyncio.run(main())
-    assert texts(loaded(tmp_path)) == ["one"]
 
 
 def test_a_session_that_is_cancelled_while_it_waits_for_a_conversation_does_not_take_it(tmp_path: Path):

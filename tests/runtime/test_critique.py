@@ -89,24 +89,16 @@ def test_a_disapproval_without_feedback_still_tells_the_model_what_to_do(verdict
     assert state.output == "good"
 
 
-def test_an_async_critic_is_awaited():
-    async def critic(state):
-        await asyncio.sleep(0)
-        return "again" if state.step_count == 0 else True
-
-    assert run("bad", "good", critic=critic).output == "good"
-
-
-def test_only_final_answers_are_judged():
-    critic = scripted(True)
-    state = run(ToolCall("work"), "poem", critic=critic)
-    assert (critic.judged, state.step_count) == (["poem"], 2)
-
-
-def test_a_run_goes_on_with_tools_after_the_feedback_and_is_judged_at_its_next_answer():
+def test_only_final_answers_are_judged_also_after_the_feedback_and_an_async_critic_is_awaited():
     critic = scripted("use the tool", True)
-    state = run("bad", ToolCall("work"), "good", critic=critic)
+
+    async def later(state):
+        await asyncio.sleep(0)
+        return critic(state)
+
+    state = run(ToolCall("work"), "bad", ToolCall("work"), "good", critic=later)
     assert (critic.judged, told(state), state.output) == (["bad", "good"], ["use the tool"], "good")
+    assert state.step_count == 4
 
 
 def test_an_answer_that_was_withheld_is_not_judged():
@@ -140,10 +132,12 @@ def test_the_critic_judges_the_answer_as_hooks_left_it():
 # -- rounds ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 3])
-def test_after_so_many_disapprovals_the_run_is_stopped_and_the_last_answer_stays(rounds):
+@pytest.mark.parametrize(("given", "rounds"), [(1, 1), (None, 2), (3, 3)])
+def test_after_so_many_disapprovals_the_run_is_stopped_and_the_last_answer_stays(given, rounds):
+    """Two are the default."""
     answers = [f"poem {number}" for number in range(1, rounds + 1)]
-    state = run(*answers, max_rounds=rounds, critic=lambda state: "no")
+    options = {} if given is None else {"max_rounds": given}
+    state = run(*answers, **options, critic=lambda state: "no")
     signal = signal_of(state)
     assert (state.status, state.output) == ("stopped", answers[-1])
     assert (signal.reason, signal.source) == ("retry_limit", "UseSelfCritique")
@@ -152,19 +146,10 @@ def test_after_so_many_disapprovals_the_run_is_stopped_and_the_last_answer_stays
     assert len(told(state)) == rounds - 1
 
 
-def test_two_rounds_are_the_default():
-    assert signal_of(run("one", "two", critic=lambda state: False)).context["max_rounds"] == 2
-
-
 def test_the_limit_cannot_be_overridden_by_a_hook_that_wants_to_go_on():
-    agent = builder("one", max_rounds=1, critic=lambda state: False).build()
-    forced = (
-        builder("one", max_rounds=1, critic=lambda state: False)
-        .hook("on_stop", lambda ctx: HookOutcome.force_continue("more"))
-        .build()
-    )
-    for one in (agent, forced):
-        assert signal_of(one.run_sync("go")).reason == "retry_limit"
+    agent = builder("one", max_rounds=1, critic=lambda state: False)
+    state = agent.hook("on_stop", lambda ctx: HookOutcome.force_continue("more")).build().run_sync("go")
+    assert signal_of(state).reason == "retry_limit"
 
 
 def test_more_rounds_than_the_policy_lets_hooks_force_are_refused_when_the_agent_is_built():
@@ -280,21 +265,17 @@ def test_what_the_critic_costs_is_added_to_the_usage():
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("content", "feedback"),
     [
-        '```json\n{"approved": false, "feedback": "no"}\n```',
-        'Here it is: {"approved": false, "feedback": "no", "score": 3}',
-        {"approved": False, "feedback": "no"},
+        ('```json\n{"approved": false, "feedback": "no"}\n```', "no"),
+        ('Here it is: {"approved": false, "feedback": "no", "score": 3}', "no"),
+        ({"approved": False, "feedback": "no"}, "no"),
+        ('{"approved": false}', "The answer is not good enough yet: improve it."),
     ],
 )
-def test_json_in_a_fence_or_a_sentence_or_as_an_object_is_read(content):
-    state = run("bad", ModelResponse(content=content), "good", verdict(True))
-    assert (told(state), state.output) == (["no"], "good")
-
-
-def test_feedback_may_be_missing_or_null():
-    state = run("bad", '{"approved": false}', "good", '{"approved": true, "feedback": null}')
-    assert (state.output, state.metadata["critique"]["rounds"]) == ("good", 1)
+def test_json_in_a_fence_or_a_sentence_or_as_an_object_is_read_and_feedback_may_be_missing(content, feedback):
+    state = run("bad", ModelResponse(content=content), "good", '{"approved": true, "feedback": null}')
+    assert (told(state), state.output) == ([feedback], "good")
 
 
 @pytest.mark.parametrize("content", ["Looks hunter2 to me.", "{}", '{"approved": "perhaps"}', "{", "} {", None, 3])
@@ -327,11 +308,6 @@ def test_a_second_self_critique_on_one_agent_is_refused():
         builder("done").with_capability(UseSelfCritique()).build()
 
 
-def test_building_twice_from_one_builder_gives_two_agents():
-    made = builder("done", critic=lambda state: True)
-    assert made.build() is not made.build()
-
-
 @pytest.mark.parametrize("rounds", [0, -1, True, 1.5, "2", None])
 def test_a_number_of_rounds_that_is_none_is_refused(rounds):
     with pytest.raises(RunError, match="max_rounds is a whole number from 1"):
@@ -357,55 +333,42 @@ def test_it_does_not_matter_which_of_planning_and_critique_comes_first():
     assert lived(planning, critique) == lived(critique, planning) == ("completed", "good", "[x] rhyme", 1)
 
 
+def with_default_critic(*replies):
+    driver = ScriptedDriver(*replies)
+    return driver, AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+
+
 def test_what_the_default_critic_sends_the_hooks_of_model_requests_decide():
     """A gate that keeps something from the model keeps it from the critic too; a critic that is refused approves."""
-    seen = []
-
-    def keeps_secrets(request):
-        seen.append(request.system_prompt)
-        return HookOutcome.deny("A secret.") if "s3cret" in str(request.messages) else None
-
-    driver = ScriptedDriver("The word is s3cret.")
-    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
-    state = agent.hook("before_inference", keeps_secrets).build().run_sync("Say it.")
-    assert (state.status, len(driver.requests), len(seen)) == ("completed", 1, 2)
+    driver, agent = with_default_critic("The word is s3cret.")
+    secrets = lambda request: HookOutcome.deny("A secret.") if "s3cret" in str(request.messages) else None  # noqa: E731
+    state = agent.hook("before_inference", secrets).build().run_sync("Say it.")
+    assert (state.status, len(driver.requests)) == ("completed", 1)
 
 
-def test_what_the_default_critic_answers_the_hooks_of_model_responses_decide():
-    def rewrites(response):
-        if "approved" not in str(response.content):
-            return None
-        return HookOutcome.proceed(response=response.replace(content='{"approved": true}'))
-
-    driver = ScriptedDriver("One.", '{"approved": false, "feedback": "Again."}')
-    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
-    state = agent.hook("after_inference", rewrites).build().run_sync("Go.")
-    assert (state.status, state.output, len(driver.requests)) == ("completed", "One.", 2)
+APPROVES = '{"approved": true}'
 
 
 @pytest.mark.parametrize(
-    "judged", [HookOutcome.deny("No."), HookOutcome.update(response='{"approved": true}')], ids=["denied", "rewritten"]
+    "judged", [HookOutcome.deny("No."), HookOutcome.update(response=APPROVES)], ids=["deny", "other"]
 )
-def test_what_the_default_critic_has_used_is_counted_whatever_hooks_make_of_its_answer(judged):
-    critique = ModelResponse(content='{"approved": true}', usage=Usage(input_tokens=60))
-    driver = ScriptedDriver("One.", critique)
-    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+def test_what_the_default_critic_answers_the_hooks_of_model_responses_decide_and_its_cost_is_counted(judged):
+    critique = ModelResponse(content='{"approved": false}', usage=Usage(input_tokens=60))
+    driver, agent = with_default_critic("One.", critique)
     second = HookRegistration("after_inference", lambda ctx: judged if len(driver.requests) == 2 else None)
     state = agent.with_capability(UseHooks(second)).build().run_sync("Go.")
+    assert (state.status, state.output, len(driver.requests)) == ("completed", "One.", 2)
     assert (state.usage.total, state.model_usage["scripted"].total) == (60, 60)
 
 
 def test_what_the_default_critic_has_used_is_counted_for_the_model_that_was_asked():
-    driver = ScriptedDriver("One.", ModelResponse(content='{"approved": true}', usage=Usage(input_tokens=60)))
-    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    driver, agent = with_default_critic("One.", ModelResponse(content=APPROVES, usage=Usage(input_tokens=60)))
     cheap = lambda request: HookOutcome.update(request=request.replace(model="cheap")) if driver.requests else None  # noqa: E731
-    state = agent.hook("before_inference", cheap).build().run_sync("Go.")
-    assert state.model_usage["cheap"].total == 60
+    assert agent.hook("before_inference", cheap).build().run_sync("Go.").model_usage["cheap"].total == 60
 
 
 def test_hooks_on_the_critics_answer_match_the_model_that_gave_it():
-    driver = ScriptedDriver("One.", ModelResponse(content='{"approved": true}', model="judge-1"))
-    agent = AgentBuilder(plugins=()).with_driver(driver).with_capability(UseSelfCritique())
+    _, agent = with_default_critic("One.", ModelResponse(content=APPROVES, model="judge-1"))
     heard: list[str] = []
     agent = agent.hook("after_inference", lambda model: heard.append(model), match="judge")  # noqa: PLW0108
     agent.build().run_sync("Go.")

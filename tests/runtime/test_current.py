@@ -118,12 +118,14 @@ def test_while_one_waits_the_others_come_to_their_end_and_do_nothing_twice(toget
 
 
 @pytest.mark.parametrize("together", [gathered, in_group, returned])
-def test_several_that_wait_are_answered_one_by_one_each_with_its_own_answer(together):
+@pytest.mark.parametrize("name", ["", "same"])
+def test_several_that_wait_are_answered_one_by_one_each_with_its_own_answer(together, name):
+    """Also if all are the same agent."""
     team = Team()
-    agents = [team.worker(f"secret {number}") for number in range(3)]
+    agents = [team.worker(f"secret {number}", name=name) for number in range(3)]
     result, asked = team.answered(lambda: together(*agents), "allow", "deny", "allow")
     assert asked == ["secret 0", "secret 1", "secret 2"]
-    assert result == "secret 0 done secret 1 done secret 2 done"
+    assert result == " ".join(f"{name or text} done" for text in asked)
     assert team.ran == ["secret 0", "secret 2"]
 
 
@@ -178,14 +180,6 @@ def test_what_was_done_is_given_back_to_whom_it_belongs_whatever_the_order():
     result, _ = team.answered(starts)
     assert result == str([["slow a done", "secret done"], ["slow b done", "d done"]])
     assert sorted(team.ran) == ["d", "secret", "slow a", "slow b"]
-
-
-def test_the_same_agent_may_be_started_several_times():
-    team = Team()
-    agents = [team.worker(text, name="same") for text in ("secret 0", "secret 1")]
-    result, asked = team.answered(lambda: gathered(*agents))
-    assert (result, asked) == ("same done same done", ["secret 0", "secret 1"])
-    assert team.ran == ["secret 0", "secret 1"]
 
 
 def test_one_that_the_tool_gives_up_on_is_not_waited_for():

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from agent_hooks import AgentBuilder, AgentState, HookContext, HookOutcome, HookRegistration
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import RunError
 from agent_hooks.model.state import Message
@@ -23,26 +25,17 @@ def test_the_defaults_are_three_hooks_by_code():
     ]
 
 
-def test_usage_is_added_up_over_all_steps():
-    state = Trial(reply("", call(), tokens=5), reply("", call()), reply("done", tokens=7)).run()
-    assert state.usage.total == 12
-    assert [step.usage.total for step in state.steps] == [5, 0, 7]
-
-
-def test_each_step_is_added_to_the_conversation():
-    state = Trial(reply("let me see", call()), "done").run()
+def test_usage_is_added_up_each_step_joins_the_conversation_and_an_answer_completes_the_run():
+    state = Trial(reply("let me see", call(), tokens=5), reply("", call()), reply("done", tokens=7)).run()
+    assert (state.usage.total, [step.usage.total for step in state.steps]) == (12, [5, 0, 7])
+    see, again = ("assistant", "let me see"), ("assistant", "")
     assert said(state.messages) == [
         ("user", "go"),
-        ("assistant", "let me see"),
-        ("tool", "echo: a"),
+        *(see, ("tool", "echo: a")),
+        *(again, ("tool", "echo: a")),
         ("assistant", "done"),
     ]
-
-
-def test_an_answer_without_tool_calls_completes_the_run():
-    state = Trial(call(), "done").run()
-    assert [str(signal.reason) for signal in state.stop_signals] == ["completed"]
-    assert state.status == "completed"
+    assert ([str(signal.reason) for signal in state.stop_signals], state.status) == (["completed"], "completed")
 
 
 def test_before_the_first_step_there_is_nothing_to_complete():
@@ -56,7 +49,6 @@ def test_hooks_after_a_step_see_what_the_defaults_have_recorded(priority):
     hook = trial.on("after_step", priority=priority)
     trial.run()
     state = hook.calls[0].state
-    assert state is not None
     assert (state.usage.total, said(state.messages)[-1]) == (5, ("assistant", "done"))
 
 
@@ -77,18 +69,19 @@ def test_a_stop_beats_the_natural_end(outcome):
     assert (state.status, signal_of(state).reason != "completed") == ("stopped", True)
 
 
-def test_without_its_usage_nothing_is_added_up():
+@pytest.mark.parametrize(
+    ("left_out", "tokens", "messages"),
+    [
+        (["accumulate_usage"], 0, [("user", "go"), ("assistant", "done")]),
+        (["append_messages"], 5, [("user", "go")]),
+        (["append_messages", "accumulate_usage"], 0, [("user", "go")]),
+    ],
+)
+def test_what_a_default_that_was_left_out_does_is_not_done(left_out, tokens, messages):
     trial = Trial(reply("done", tokens=5))
-    trial.builder = trial.builder.without_default("accumulate_usage")
+    trial.builder = trial.builder.without_default(*left_out)
     state = trial.run()
-    assert (state.usage.total, state.output) == (0, "done")
-
-
-def test_without_its_messages_the_conversation_stays_as_it_was():
-    trial = Trial("done")
-    trial.builder = trial.builder.without_default("append_messages")
-    state = trial.run()
-    assert (said(state.messages), state.output) == ([("user", "go")], "done")
+    assert (state.usage.total, said(state.messages), state.output) == (tokens, messages, "done")
 
 
 def test_without_its_natural_end_a_run_goes_on_until_something_stops_it():
@@ -99,18 +92,8 @@ def test_without_its_natural_end_a_run_goes_on_until_something_stops_it():
     assert (len(trial.requests), state.status) == (3, "stopped")
 
 
-def test_several_may_be_left_out_at_once():
-    trial = Trial(reply("done", tokens=5))
-    trial.builder = trial.builder.without_default("append_messages", "accumulate_usage")
-    state = trial.run()
-    assert (state.usage.total, said(state.messages)) == (0, [("user", "go")])
-
-
 def test_a_replacement_takes_the_place_of_a_default():
-    def in_capitals(ctx: HookContext) -> HookOutcome:
-        assert ctx.state is not None
-        assert ctx.step is not None
-        assert ctx.step.message is not None
+    def in_capitals(ctx: Any) -> HookOutcome:
         loud = ctx.step.message.replace(content=ctx.step.message.content.upper())
         return HookOutcome.with_state(ctx.state.with_messages(loud))
 
@@ -119,7 +102,6 @@ def test_a_replacement_takes_the_place_of_a_default():
     hook = trial.on("after_step", priority=1000)
     state = trial.run()
     assert said(state.messages) == [("user", "go"), ("assistant", "DONE")]
-    assert hook.calls[0].state is not None
     assert said(hook.calls[0].state.messages)[-1] == ("assistant", "DONE")
 
 

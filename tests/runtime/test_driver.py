@@ -48,16 +48,12 @@ def test_anything_else_is_an_error_that_shows_it_and_says_what_to_give(reply):
 
 
 def test_a_script_is_played_in_order_and_its_requests_are_kept():
-    driver = ScriptedDriver("one", "two")
-    assert [ask(driver).content, ask(driver, ModelRequest(model="other")).content] == ["one", "two"]
+    driver = ScriptedDriver("one", lambda request: f"two of {request.model}")
+    assert [ask(driver).content, ask(driver, ModelRequest(model="other")).content] == ["one", "two of other"]
     assert driver.requests == [REQUEST, ModelRequest(model="other")]
-
-
-def test_beyond_the_script_there_is_an_error_that_says_so():
-    driver = ScriptedDriver("one")
-    ask(driver)
-    with pytest.raises(DriverError, match="The script has 1 replies"):
+    with pytest.raises(DriverError, match="The script has 2 replies"):
         ask(driver)
+    assert [driver.model, ScriptedDriver(model="claude-opus-4").model] == ["scripted", "claude-opus-4"]
 
 
 def test_an_exception_in_the_script_is_raised_as_it_is():
@@ -68,16 +64,6 @@ def test_an_exception_in_the_script_is_raised_as_it_is():
             ask(driver)
         assert caught.value is error
     assert ask(driver).content == "done"
-
-
-def test_a_function_in_the_script_sees_the_request():
-    driver = ScriptedDriver(lambda request: f"you said {request.messages[-1].content}")
-    assert ask(driver).content == "you said go"
-
-
-def test_the_model_has_a_name():
-    assert ScriptedDriver().model == "scripted"
-    assert ScriptedDriver(model="claude-opus-4").model == "claude-opus-4"
 
 
 @pytest.mark.parametrize(
@@ -132,15 +118,19 @@ def test_a_driver_is_a_model_and_a_way_to_ask_it():
     assert AgentRuntime(driver).run_sync("go").output == "hello from mine"
 
 
-@pytest.mark.parametrize("driver", [WithoutModel(), WithoutRespond(), WithOddModel(), "gpt", object()])
-def test_what_is_no_driver_is_refused_with_what_it_lacks(driver: Any):
-    with pytest.raises(RunError, match=r"is not a driver: it needs `model`, a text, and `async def respond"):
+LACKS = r"is not a driver: it needs `model`, a text, and `async def respond"
+
+
+@pytest.mark.parametrize(
+    ("driver", "problem"),
+    [
+        *((wrong, LACKS) for wrong in (WithoutModel(), WithoutRespond(), WithOddModel(), "gpt", object())),
+        (None, r"no driver: give it one with AgentBuilder\(\)\.with_driver"),
+    ],
+)
+def test_what_is_no_driver_is_refused_with_what_it_lacks(driver: Any, problem: str):
+    with pytest.raises(RunError, match=problem):
         AgentRuntime(driver)
-
-
-def test_no_driver_at_all_is_refused_with_the_remedy():
-    with pytest.raises(RunError, match=r"no driver: give it one with AgentBuilder\(\)\.with_driver"):
-        AgentRuntime(None)  # type: ignore[arg-type]
 
 
 class PlainDriver:

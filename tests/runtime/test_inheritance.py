@@ -45,14 +45,8 @@ def test_a_hook_that_both_have_is_asked_once():
             recorder.execute(ctx)
 
     plugin = Plugin()
-    inner = (
-        AgentBuilder(plugins=())
-        .plugin(plugin, "shared")
-        .with_driver(ScriptedDriver(call(text="1"), "one"))
-        .with_tools(echo)
-        .build()
-    )
-    trial, _ = parent(inner)
+    inner = AgentBuilder(plugins=()).plugin(plugin, "shared").with_tools(echo)
+    trial, _ = parent(inner.with_driver(ScriptedDriver(call(text="1"), "one")).build())
     trial.builder = trial.builder.plugin(plugin, "shared")
     trial.run()
     assert [ctx.tool_name for ctx in recorder.seen] == ["spawn", "echo"]
@@ -74,24 +68,54 @@ def test_a_gate_that_the_parent_has_in_another_way_takes_nothing_from_the_childs
         manager.register(shared, "shared", **options)
     trial, states = parent(child(call(text="a"), "done").with_interceptor(managers[1]))
     trial.build().with_interceptor(managers[0]).run_sync("go")
-    assert states[0].steps[0].executions[0].was_blocked
+    assert blocked(states) == [True]
 
 
 # -- gates are inherited -----------------------------------------------------------------------------------------------
 
 
-def test_a_gate_of_the_parent_denies_a_call_of_the_child():
-    trial, states = parent(child(call(text="secret"), "done"))
-    trial.on("before_tool_use", HookOutcome.deny("Not this."), when=lambda ctx: ctx.tool_args.get("text") == "secret")
+def is_echo(ctx: Any) -> bool:
+    return str(ctx.tool_name) == "echo"
+
+
+def blocked(states: list[AgentState]) -> list[bool]:
+    """Of each call of the children whether it was blocked."""
+    return [execution.was_blocked for state in states for step in state.steps for execution in step.executions]
+
+
+# What the parent's gate answers about a call of the child, the hooks of the child and its policy.
+DENIED: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
+    "a gate denies": (HookOutcome.deny("No."), {}, {}),
+    "nothing skips it": (HookOutcome.deny("No."), {"before_tool_use": HookOutcome.skip()}, {}),
+    "nothing allows beside it": (HookOutcome.deny("No."), {"before_tool_use": HookOutcome.allow()}, {}),
+    "nor for good": (HookOutcome.deny("No."), {"before_tool_use": HookOutcome.allow(final=True)}, {}),
+    "the child cannot grant what it asks": (
+        HookOutcome.ask("Really?"),
+        {"before_tool_use": HookOutcome.allow(), "permission_request": "approve"},
+        {},
+    ),
+    "a failing gate blocks": (ValueError("broken"), {}, {"on_gate_failure": "open", "ask_fallback": "allow"}),
+}
+
+
+@pytest.mark.parametrize("name", DENIED)
+@pytest.mark.parametrize("priority", [-1000, 1000])
+def test_what_a_gate_of_the_parent_does_not_let_through_nothing_of_the_child_does(name, priority):
+    answer, hooks, policy = DENIED[name]
+    inner = AgentBuilder(plugins=(), policy=HookPolicy(**policy)).with_tools(echo).with_name("helper")
+    for event, own in hooks.items():
+        inner = inner.hook(event, Says(own))
+    trial, states = parent(inner.with_driver(ScriptedDriver(call(text="secret"), "done")).build())
+    trial.on("before_tool_use", answer, when=is_echo, priority=priority)
     trial.run()
-    assert states[0].steps[0].executions[0].was_blocked
-    assert count("Denied: Not this.", states[0].messages) == 1
+    assert blocked(states) == [True]
+    assert name != "a gate denies" or count("Denied: No.", states[0].messages) == 1
 
 
 def test_it_holds_for_a_grandchild():
     spawn, _ = spawning(child(call(text="secret"), "done", name="grandchild"))
     trial, states = parent(child(call("spawn", task="go on"), "done", tools=(spawn,)))
-    gate = trial.on("before_tool_use", HookOutcome.deny("No."), when=lambda ctx: ctx.tool_name == "echo")
+    gate = trial.on("before_tool_use", HookOutcome.deny("No."), when=is_echo)
     trial.run()
     assert [(ctx.tool_name, ctx.depth) for ctx in gate.calls] == [("spawn", 0), ("spawn", 1), ("echo", 2)]
     assert states[0].output == "done"
@@ -104,29 +128,10 @@ def test_it_holds_for_children_that_work_at_the_same_time():
         "done",
     )
     trial.builder = trial.builder.with_parallel_tools()
-    gate = trial.on("before_tool_use", HookOutcome.deny("No."), when=lambda ctx: ctx.tool_name == "echo")
+    gate = trial.on("before_tool_use", HookOutcome.deny("No."), when=is_echo)
     trial.run()
     assert len([ctx for ctx in gate.calls if ctx.tool_name == "echo"]) == 2
-    assert all(execution.was_blocked for state in states for execution in state.steps[0].executions)
-
-
-@pytest.mark.parametrize("passing", [HookOutcome.skip(), HookOutcome.allow(final=True), HookOutcome.allow()])
-def test_nothing_of_the_child_passes_over_it(passing):
-    inner = child(call(text="secret"), "done", before_tool_use=Says(passing))
-    trial, states = parent(inner)
-    trial.on("before_tool_use", HookOutcome.deny("No."), when=lambda ctx: ctx.tool_name == "echo", priority=-1000)
-    trial.run()
-    assert states[0].steps[0].executions[0].was_blocked
-
-
-def test_the_child_cannot_grant_what_a_gate_of_the_parent_asks():
-    inner = child(
-        call(text="secret"), "done", before_tool_use=Says(HookOutcome.allow()), permission_request=Says("approve")
-    )
-    trial, states = parent(inner)
-    trial.on("before_tool_use", HookOutcome.ask("Really?"), when=lambda ctx: ctx.tool_name == "echo")
-    trial.run()
-    assert states[0].steps[0].executions[0].was_blocked
+    assert blocked(states) == [True, True]
 
 
 def test_who_is_asked_is_the_parents_to_say():
@@ -139,10 +144,10 @@ def test_who_is_asked_is_the_parents_to_say():
         return False
 
     trial.builder = trial.builder.with_ask(refuse)
-    trial.on("before_tool_use", HookOutcome.ask("Really?"), when=lambda ctx: ctx.tool_name == "echo")
+    trial.on("before_tool_use", HookOutcome.ask("Really?"), when=is_echo)
     trial.run()
     assert asked == ["Really?"]
-    assert states[0].steps[0].executions[0].was_blocked
+    assert blocked(states) == [True]
 
 
 def test_a_rewrite_of_the_child_is_judged_by_the_parents_gate():
@@ -151,22 +156,7 @@ def test_a_rewrite_of_the_child_is_judged_by_the_parents_gate():
     trial, states = parent(inner)
     trial.on("before_tool_use", HookOutcome.deny("No."), when=lambda ctx: ctx.tool_args.get("text") == "secret")
     trial.run()
-    assert states[0].steps[0].executions[0].was_blocked
-
-
-def test_a_failing_gate_of_the_parent_blocks_in_the_child_whatever_the_childs_policy_says():
-    from agent_hooks import HookPolicy
-
-    inner = (
-        AgentBuilder(plugins=(), policy=HookPolicy(on_gate_failure="open", ask_fallback="allow"))
-        .with_driver(ScriptedDriver(call(text="secret"), "done"))
-        .with_tools(echo)
-        .build()
-    )
-    trial, states = parent(inner)
-    trial.on("before_tool_use", ValueError("broken"), when=lambda ctx: ctx.tool_name == "echo")
-    trial.run()
-    assert states[0].steps[0].executions[0].was_blocked
+    assert blocked(states) == [True]
 
 
 @pytest.mark.parametrize("policy", [None, "ask"])
@@ -184,16 +174,19 @@ def test_a_failing_gate_of_the_child_blocks_whatever_the_parents_policy_says(sou
     trial = Trial(call("spawn", task="go"), "done", tools=(spawn, echo), on_gate_failure="open")
     trial.on("before_tool_use", None)
     trial.run()
-    assert states[0].steps[0].executions[0].was_blocked
+    assert blocked(states) == [True]
 
 
-def test_what_a_hook_of_the_parent_decides_to_stop_the_child_cannot_send_on():
+@pytest.mark.parametrize(
+    ("event", "when"),
+    [("before_step", lambda ctx: ctx.depth == 1 and ctx.step_index == 1), ("before_tool_use", is_echo)],
+)
+def test_what_a_hook_of_the_parent_decides_to_stop_the_child_cannot_send_on(event, when):
     inner = child(call(text="1"), "done", "more", on_stop=Says(HookOutcome.force_continue("go on")))
     trial, states = parent(inner)
-    trial.on("before_step", HookOutcome.stop("Enough."), when=lambda ctx: ctx.depth == 1 and ctx.step_index == 1)
+    trial.on(event, HookOutcome.stop("Enough."), when=when)
     trial.run()
-    assert states[0].status == "stopped"
-    assert len(states[0].steps) == 1
+    assert (states[0].status, len(states[0].steps)) == ("stopped", 1)
 
 
 def test_on_stop_inside_sends_a_child_on_that_had_finished():
@@ -226,15 +219,9 @@ def test_a_gate_that_is_registered_later_holds_at_once():
         if ctx.tool_name == "echo" and not manager.has_plugin("late"):
             manager.register(Late(), "late")
 
-    trial2 = Says(register)
-    manager.add(_registration("after_tool_use", trial2))
+    manager.add(HookRegistration("after_tool_use", register, mode="observe", name="registers"))
     agent.run_sync("go")
-    assert [execution.was_blocked for step in states[0].steps for execution in step.executions] == [False, True]
-
-
-def _registration(event, action):
-
-    return HookRegistration(event, action, mode="observe", name="registers")
+    assert blocked(states) == [False, True]
 
 
 def test_what_is_inherited_is_asked_before_what_has_the_same_priority():
@@ -254,14 +241,6 @@ def test_permission_hooks_of_the_parent_answer_for_the_child():
     trial.on("permission_request", HookOutcome.allow())
     trial.run()
     assert states[0].steps[0].executions[0].result == "echo: secret"
-
-
-def test_the_child_cannot_go_on_after_a_gate_of_the_parent_stopped_it():
-    inner = child(call(text="1"), "done", on_stop=Says(HookOutcome.force_continue("go on")))
-    trial, states = parent(inner)
-    trial.on("before_tool_use", HookOutcome.stop("Enough."), when=lambda ctx: ctx.tool_name == "echo")
-    trial.run()
-    assert (states[0].status, len(states[0].steps)) == ("stopped", 1)
 
 
 # -- whatever the child does -------------------------------------------------------------------------------------------
@@ -378,14 +357,8 @@ def test_the_frameworks_own_observers_of_both_hear_of_a_dispatch():
         def agent_hooks_dispatched(self, event, outcome):
             heard.append((self.name, str(event)))
 
-    inner = (
-        AgentBuilder(plugins=())
-        .plugin(Watcher("child"), "watcher")
-        .with_driver(ScriptedDriver(call(text="1"), "one"))
-        .with_tools(echo)
-        .build()
-    )
-    trial, _ = parent(inner)
+    inner = AgentBuilder(plugins=()).plugin(Watcher("child"), "watcher").with_tools(echo)
+    trial, _ = parent(inner.with_driver(ScriptedDriver(call(text="1"), "one")).build())
     trial.builder = trial.builder.plugin(Watcher("parent"), "watcher")
     trial.on("before_tool_use", None)
     trial.run()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, HookStack, hookimpl
+from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, HookStack, hookimpl
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import PROCEED
@@ -16,7 +16,7 @@ from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.interceptors import PassThrough
-from runtime.agents import EVENTS, Trial, call, echo, reply, said, signal_of, stop_signal
+from runtime.agents import EVENTS, Trial, call, echo, reply, results, said, signal_of, stop_signal
 
 if TYPE_CHECKING:
     from agent_hooks.model.events import HookEvent
@@ -64,10 +64,6 @@ def agent_with(hooks: Any, *replies: Any, **options: Any) -> AgentRuntime:
     return AgentRuntime(ScriptedDriver(*(replies or (call(), "done"))), tools=[echo], hooks=hooks, **options)
 
 
-def tool_text(state: AgentState) -> Any:
-    return next(message.content for message in state.messages if message.role == "tool")
-
-
 INTERCEPTORS = {
     "nothing": (lambda: None, "echo: a"),
     "pass through": (PassThrough, "echo: a"),
@@ -93,7 +89,7 @@ def test_an_agents_events_go_through_any_interceptor_after_its_default_hooks(nam
         agent = agent_with(denying_manager())
         agent = agent.with_interceptor(hooks or PassThrough())
     state = agent.run_sync("go")
-    assert tool_text(state) == text
+    assert results(state) == [text]
     assert (state.status, state.output, said(state.messages)[-1]) == ("completed", "done", ("assistant", "done"))
 
 
@@ -103,10 +99,10 @@ def test_with_interceptor_replaces_the_old_hooks_on_all_events_and_leaves_the_fi
     first = trial.build()
     mine = Custom()
     second = first.with_interceptor(mine)
-    assert tool_text(second.run_sync("go")) == "echo: a"
+    assert results(second.run_sync("go")) == ["echo: a"]
     assert trial.events == []
     assert "after_execution" in [str(ctx.event) for ctx in mine.seen]
-    assert tool_text(first.run_sync("go")) == "Denied: by the old hook"
+    assert results(first.run_sync("go")) == ["Denied: by the old hook"]
     assert (second.driver, second.name, second.agent_id) == (first.driver, first.name, first.agent_id)
 
 
@@ -124,7 +120,7 @@ def test_with_driver_keeps_the_hooks_and_does_not_double_the_defaults():
         .with_driver(ScriptedDriver(reply("", call(), tokens=5), "done"))
     )
     state = agent.run_sync("go")
-    assert (tool_text(state), state.usage.total, len(state.messages)) == ("Denied: by the stack", 5, 4)
+    assert (results(state), state.usage.total, len(state.messages)) == (["Denied: by the stack"], 5, 4)
 
 
 def test_an_interceptor_hears_only_what_it_listens_to():
@@ -152,16 +148,13 @@ def test_signals_of_an_interceptor_and_of_the_default_hooks_add_up():
     assert state.status == "completed"
 
 
-@pytest.mark.parametrize("hooks", [HookStack, lambda: HookManager(load_plugins=False)])
-def test_signals_of_hooks_and_of_the_default_hooks_are_there_once(hooks):
-    made = hooks()
+@pytest.mark.parametrize("is_stack", [True, False])
+def test_signals_of_hooks_and_of_the_default_hooks_are_there_once(is_stack):
     outcome = HookOutcome.signal(stop_signal("unknown", source="mine"))
-    if isinstance(made, HookStack):
-        made = made.with_hook(lambda ctx: outcome if ctx.step_index else None, "should_continue")
-    else:
-        made.add(
-            HookStack().with_hook(lambda ctx: outcome if ctx.step_index else None, "should_continue").registrations[0]
-        )
+    hook = HookRegistration("should_continue", lambda ctx: outcome if ctx.step_index else None)
+    made: Any = HookStack((hook,)) if is_stack else HookManager(load_plugins=False)
+    if not is_stack:
+        made.add(hook)
     state = agent_with(made, "done").run_sync("go")
     assert sorted(str(s.reason) for s in state.stop_signals) == ["completed", "unknown"]
 
@@ -185,18 +178,29 @@ def test_an_interceptors_stop_is_by_code_and_has_a_message():
 def test_the_hooks_that_a_manager_gets_later_take_effect_at_the_next_event():
     manager = HookManager(load_plugins=False)
     agent = agent_with(manager, call(), "done", call(), "done")
-    assert tool_text(agent.run_sync("go")) == "echo: a"
+    assert results(agent.run_sync("go")) == ["echo: a"]
     manager.register(Denies())
-    assert tool_text(agent.run_sync("go")) == "Denied: by the plugin"
+    assert results(agent.run_sync("go")) == ["Denied: by the plugin"]
 
 
-def test_the_policy_is_that_of_the_hooks_unless_another_is_given():
-    stack = HookStack(policy=HookPolicy(max_retries=7))
-    assert agent_with(stack).policy.max_retries == 7
-    assert agent_with(stack.hooks()).policy.max_retries == 7
-    assert agent_with(HookManager(load_plugins=False, policy=HookPolicy(max_retries=7))).policy.max_retries == 7
-    assert agent_with(stack, policy=HookPolicy(max_retries=1)).policy.max_retries == 1
-    assert agent_with(PassThrough()).policy == HookPolicy()
+SEVEN = HookPolicy(max_retries=7)
+MANAGER = HookManager(load_plugins=False, policy=SEVEN)
+
+
+@pytest.mark.parametrize(
+    ("agent", "most"),
+    [
+        (lambda: agent_with(HookStack(policy=SEVEN)), 7),
+        (lambda: agent_with(HookStack(policy=SEVEN).hooks()), 7),
+        (lambda: agent_with(MANAGER), 7),
+        (lambda: agent_with(MANAGER, policy=HookPolicy(max_retries=1)), 1),
+        (lambda: agent_with(PassThrough()), HookPolicy().max_retries),
+        (lambda: AgentBuilder(()).with_driver(ScriptedDriver("a")).with_interceptor(MANAGER).build(), 7),
+        (lambda: AgentBuilder(()).with_driver(ScriptedDriver("a")).build().with_interceptor(MANAGER), 7),
+    ],
+)
+def test_the_policy_is_that_of_the_hooks_unless_another_is_given(agent, most):
+    assert agent().policy.max_retries == most
 
 
 def test_observers_in_the_background_have_finished_when_the_run_has():
@@ -264,13 +268,6 @@ def test_a_hook_of_a_default_ones_name_on_another_event_does_not_replace_it():
 
     builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a")).hook("after_execution", append_messages)
     assert [message.content for message in builder.build().run_sync("q").messages] == ["q", "a"]
-
-
-def test_an_interceptor_brings_its_own_policy():
-    manager = HookManager(load_plugins=False, policy=HookPolicy(max_retries=7))
-    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a"))
-    assert agent.with_interceptor(manager).build().policy.max_retries == 7
-    assert agent.build().with_interceptor(manager).policy.max_retries == 7
 
 
 def test_hooks_of_the_session_are_live_in_an_interceptor():

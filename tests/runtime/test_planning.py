@@ -9,13 +9,13 @@ import pytest
 
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.state import AgentState
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.critique import UseSelfCritique
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
 from agent_hooks.system.store import MemoryStore
+from runtime.pauses import through_json
 
 
 def work() -> str:
@@ -92,16 +92,18 @@ def test_the_list_is_there_for_hooks_after_the_same_step_that_run_later():
     assert seen[0] == "[ ] read\n[ ] write"
 
 
-def test_a_later_list_replaces_the_one_before_and_an_empty_one_clears_it():
-    state = planner(OPEN, writes(task("other")), "done").build().run_sync("go")
-    assert state.metadata["tasks"] == [task("other")]
-    state = planner(OPEN, writes(), "done").build().run_sync("go")
-    assert (state.metadata["tasks"], state.metadata["tasks_text"]) == ([], "")
-
-
-def test_of_several_lists_in_one_step_the_last_counts():
-    state = planner([writes(task("a")), writes(task("b"))], "done").build().run_sync("go")
-    assert state.metadata["tasks"] == [task("b")]
+@pytest.mark.parametrize(
+    ("replies", "tasks"),
+    [
+        ([OPEN, writes(task("other"))], [task("other")]),
+        ([OPEN, writes()], []),
+        ([[writes(task("a")), writes(task("b"))]], [task("b")]),
+    ],
+)
+def test_a_later_list_replaces_the_one_before_also_in_one_step_and_an_empty_one_clears_it(replies, tasks):
+    state = planner(*replies, "done").build().run_sync("go")
+    assert state.metadata["tasks"] == tasks
+    assert bool(state.metadata["tasks_text"]) == bool(tasks)
 
 
 def test_without_a_list_nothing_is_added_to_the_state():
@@ -129,26 +131,19 @@ def test_a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is(args
     assert state.metadata["tasks_text"] == "[ ] read\n[ ] write"
 
 
-def test_a_blocked_list_does_not_count():
-    agent = (
-        planner([writes(task("fine")), writes(task("forbidden"))], "done")
-        .before_tool_use(lambda tool_call: HookOutcome.deny("no") if "forbidden" in str(tool_call.args) else None)
-        .build()
-    )
-    assert agent.run_sync("go").metadata["tasks"] == [task("fine")]
-
-
-def test_a_list_whose_result_was_withheld_does_not_count():
-    agent = planner(OPEN, "done").after_tool_use(lambda result: HookOutcome.deny("no"), match="write_tasks").build()
+@pytest.mark.parametrize(
+    ("event", "answer", "written"),
+    [
+        ("before_tool_use", HookOutcome.deny("no"), [task("read")]),
+        ("after_tool_use", HookOutcome.deny("no"), [task("read")]),
+        # Its arguments are still not a list of tasks.
+        ("after_tool_use", HookOutcome.update(result="fine"), ["read"]),
+    ],
+    ids=["blocked", "withheld", "answered"],
+)
+def test_a_list_that_is_blocked_withheld_or_fails_does_not_count_whatever_hooks_answer(event, answer, written):
+    agent = planner(writes(*written), "done").hook(event, lambda ctx: answer, match="write_tasks").build()
     assert "tasks" not in agent.run_sync("go").metadata
-
-
-def test_a_failed_call_that_a_hook_answers_for_does_not_count():
-    """Its arguments are still not a list of tasks."""
-    agent = planner(writes("read"), "done").after_tool_use(lambda ctx: HookOutcome.update(result="fine")).build()
-    state = agent.run_sync("go")
-    assert not state.steps[0].executions[0].failed
-    assert "tasks" not in state.metadata
 
 
 def test_what_hooks_made_of_the_list_is_kept_not_what_the_model_sent():
@@ -163,9 +158,20 @@ def test_what_hooks_made_of_the_list_is_kept_not_what_the_model_sent():
 # -- reminders ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_model_is_reminded_every_so_many_steps_and_not_in_between():
-    state = planner(OPEN, *[WORK] * 7, "done", reminder_every=3).build().run_sync("go")
-    assert reminded_before(state) == [4, 7]
+@pytest.mark.parametrize(
+    ("replies", "every", "reminded"),
+    [
+        ([OPEN, *[WORK] * 7], 3, [4, 7]),
+        # Writing the list starts the count anew, and one that failed does not.
+        ([OPEN, WORK, OPEN, WORK, WORK], 2, [5]),
+        ([OPEN, WORK, writes("wrong")], 2, [3]),
+        # Without open tasks there is none.
+        *(([first, *[WORK] * 4], 1, []) for first in (WORK, writes(), writes(task("read", "completed")))),
+    ],
+)
+def test_the_model_is_reminded_of_open_tasks_every_so_many_steps_without_a_list(replies, every, reminded):
+    state = planner(*replies, "done", reminder_every=every).build().run_sync("go")
+    assert (reminded_before(state), len(reminders(state))) == (reminded, len(reminded))
 
 
 def test_a_reminder_lists_what_is_open():
@@ -178,22 +184,6 @@ def test_a_reminder_lists_what_is_open():
     )
 
 
-def test_writing_the_list_starts_the_count_anew():
-    state = planner(OPEN, WORK, OPEN, WORK, WORK, "done", reminder_every=2).build().run_sync("go")
-    assert reminded_before(state) == [5]
-
-
-def test_a_list_that_failed_does_not_start_the_count_anew():
-    state = planner(OPEN, WORK, writes("wrong"), "done", reminder_every=2).build().run_sync("go")
-    assert reminded_before(state) == [3]
-
-
-@pytest.mark.parametrize("first", [WORK, writes(), writes(task("read", "completed"))])
-def test_without_open_tasks_there_is_no_reminder(first):
-    state = planner(first, *[WORK] * 4, "done", reminder_every=1).build().run_sync("go")
-    assert reminders(state) == []
-
-
 @pytest.mark.parametrize("every", [0, -1, True, 1.5, "5", None])
 def test_a_distance_that_is_no_whole_number_of_steps_is_refused(every):
     with pytest.raises(RunError, match="reminder_every is a whole number from 1"):
@@ -201,10 +191,6 @@ def test_a_distance_that_is_no_whole_number_of_steps_is_refused(every):
 
 
 # -- where it is kept --------------------------------------------------------------------------------------------------
-
-
-def through_json(state: AgentState) -> AgentState:
-    return AgentState.from_dict(json.loads(json.dumps(state.as_dict())))
 
 
 def test_the_list_survives_json_and_a_later_run_reminds_of_it():
@@ -215,7 +201,11 @@ def test_the_list_survives_json_and_a_later_run_reminds_of_it():
     assert len(reminders(later)) == 1
 
 
-def test_steps_before_a_suspension_count_for_the_reminder_after_it():
+@pytest.mark.parametrize(
+    ("replies", "reminded"),
+    [([OPEN, WORK, ToolCall("work", id="slow")], [3]), ([[OPEN, ToolCall("work", id="slow")]], [])],
+)
+def test_a_list_and_the_steps_since_it_are_kept_across_a_suspension(replies, reminded):
     """Another agent, made of the same parts, goes on with the state: nothing is kept anywhere else."""
     store = MemoryStore()
 
@@ -225,26 +215,10 @@ def test_steps_before_a_suspension_count_for_the_reminder_after_it():
     def made(*replies):
         return planner(*replies, reminder_every=2).before_tool_use(waits).with_store(store).build()
 
-    state = made(OPEN, WORK, ToolCall("work", id="slow")).run_sync("go")
-    assert state.status == "suspended"
-    state = made("done").resume_sync(through_json(state), "allow")
-    assert state.output == "done"
-    assert reminded_before(state) == [3]  # two steps without a list: the second one and the one that waited
-
-
-def test_a_list_of_a_suspended_step_is_kept_when_the_run_goes_on():
-    store = MemoryStore()
-
-    def waits(tool_call):
-        return HookOutcome.suspend("wait") if tool_call.name == "work" else None
-
-    def made(*replies):
-        return planner(*replies).before_tool_use(waits).with_store(store).build()
-
-    state = made([OPEN, WORK]).run_sync("go")
-    assert "tasks" not in state.metadata
-    state = made("done").resume_sync(through_json(state), "allow")
-    assert state.metadata["tasks_text"] == "[ ] read\n[ ] write"
+    first = made(*replies).run_sync("go")
+    state = made("done").resume_sync(through_json(first), "allow")
+    assert (first.status, state.output, state.metadata["tasks_text"]) == ("suspended", "done", "[ ] read\n[ ] write")
+    assert reminded_before(state) == reminded  # two steps without a list: the second one and the one that waited
 
 
 def test_runs_at_the_same_time_keep_their_lists_apart():

@@ -13,13 +13,15 @@ from agent_hooks.runtime.conversations import MemoryConversations
 from agent_hooks.runtime.interceptors import PassThrough
 from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.sources.skills import Skill, SkillHook
-from runtime.agents import Recorder, echo, said
-from runtime.test_session import builder, names, only, seen
+from agent_hooks.system.store import MemoryStore
+from runtime.agents import Recorder, echo, results
+from runtime.sessions import builder, names, only, seen, session, talk, texts
 from skill_files import markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+NOTES = Skill("notes", body="Take notes.")
 DEPLOY = Skill("ops:deploy", "Deploy a service.", body="Deploy $ARGUMENTS to staging, $ARGUMENTS only.")
 
 
@@ -44,14 +46,11 @@ def test_the_text_of_a_skill_joins_the_conversation_with_its_arguments(body: str
     assert state.messages == (Message(role="user", content=text, metadata={"source": "skill", "skill": "deploy"}),)
 
 
-def test_hooks_are_told_of_an_activation():
+def test_hooks_are_told_of_an_activation_and_may_add_to_it():
     recorder = Recorder()
-
-    async def main() -> None:
-        async with SessionRunner(builder(recorder=recorder).build(), skills=[DEPLOY]) as session:
-            await session.activate("ops:deploy", "web")
-
-    asyncio.run(main())
+    on = {"before_skill_activation": HookOutcome.with_context("Staging is slow today.")}
+    with session(recorder=recorder, on=on, skills=[DEPLOY]) as runner:
+        assert texts(runner.activate_sync("ops:deploy", "web"))[1] == "Staging is slow today."
     before, after = only(recorder, "before_skill_activation"), only(recorder, "after_skill_activation")
     for ctx in (before, after):
         assert (ctx.skill, ctx.skill_name, ctx.arguments) == ("ops:deploy", "ops:deploy", "web")
@@ -60,93 +59,45 @@ def test_hooks_are_told_of_an_activation():
 
 def test_a_hook_may_refuse_an_activation_by_the_skills_name():
     recorder = Recorder()
-    agent = builder("Hi.", recorder=recorder).hook(
-        "before_skill_activation", lambda ctx: ("deny", "Ask ops."), match="ops:*"
-    )
-
-    async def main() -> AgentState:
-        async with SessionRunner(agent.build(), skills=[DEPLOY, Skill("notes", body="Take notes.")]) as session:
-            with pytest.raises(RefusedError, match=r"Ask ops\.") as caught:
-                await session.activate("ops:deploy", "web")
-            assert caught.value.event == "before_skill_activation"
-            assert session.active_skill is None
-            await session.activate("notes")
-            return session.state
-
-    assert [text for _, text in said(asyncio.run(main()).messages)] == ["Take notes."]
+    made = builder(recorder=recorder).hook("before_skill_activation", lambda ctx: ("deny", "Ask ops."), match="ops:*")
+    with SessionRunner(made.build(), skills=[DEPLOY, NOTES]) as runner:
+        with pytest.raises(RefusedError, match=r"Ask ops\.") as caught:
+            runner.activate_sync("ops:deploy", "web")
+        assert (caught.value.event, runner.active_skill) == ("before_skill_activation", None)
+        assert texts(runner.activate_sync("notes")) == ["Take notes."]
     assert len(seen(recorder, "after_skill_activation")) == 1
 
 
-def test_a_hook_may_add_to_an_activation():
-    made = builder().hook("before_skill_activation", lambda ctx: HookOutcome.with_context("Staging is slow today."))
-
-    async def main() -> AgentState:
-        async with SessionRunner(made.build(), skills=[DEPLOY]) as session:
-            return await session.activate("ops:deploy", "web")
-
-    assert [text for _, text in said(asyncio.run(main()).messages)][1] == "Staging is slow today."
-
-
-def test_a_skill_is_active_until_the_end_of_the_next_turn():
+def test_the_last_skill_that_was_activated_is_active_until_the_end_of_the_next_turn_that_is_not_refused():
     recorder = Recorder()
-    calls = [ToolCall("echo", {"text": "a"})]
-
-    async def main() -> list[str | None]:
-        active = []
-        async with SessionRunner(builder(calls, "One.", "Two.", recorder=recorder).build(), skills=[DEPLOY]) as session:
-            await session.activate("ops:deploy", "web")
-            active.append(session.active_skill)
-            for prompt in ("Go.", "And now?"):
-                await session.send(prompt)
-                active.append(session.active_skill)
-        return active
-
-    assert asyncio.run(main()) == ["ops:deploy", None, None]
-    for event in ("user_input", "before_turn", "after_turn"):
+    on = {"user_input": lambda ctx: ("deny", "No.") if ctx.prompt == "Bad." else None}
+    replies = ([ToolCall("echo", {"text": "a"})], "One.", "Two.")
+    with session(*replies, recorder=recorder, on=on, skills=[DEPLOY, NOTES]) as runner:
+        runner.activate_sync("notes")
+        assert runner.active_skill == "notes"
+        runner.activate_sync("ops:deploy", "web")
+        with pytest.raises(RefusedError):
+            runner.send_sync("Bad.")
+        assert runner.active_skill == "ops:deploy"
+        for prompt in ("Go.", "And now?"):
+            runner.send_sync(prompt)
+            assert runner.active_skill is None
+    for event in ("before_turn", "after_turn"):
         assert [ctx.skill for ctx in seen(recorder, event)] == ["ops:deploy", None], event
+    assert [ctx.skill for ctx in seen(recorder, "user_input")] == ["ops:deploy", "ops:deploy", None]
     assert only(recorder, "before_tool_use").skill == "ops:deploy"
-
-
-def test_a_refused_turn_leaves_the_skill_active():
-    made = builder("Hi.").hook("user_input", lambda ctx: ("deny", "No.") if ctx.prompt == "Bad." else None)
-
-    async def main() -> list[str | None]:
-        async with SessionRunner(made.build(), skills=[DEPLOY]) as session:
-            await session.activate("ops:deploy", "web")
-            with pytest.raises(RefusedError):
-                await session.send("Bad.")
-            before = session.active_skill
-            await session.send("Good.")
-            return [before, session.active_skill]
-
-    assert asyncio.run(main()) == ["ops:deploy", None]
-
-
-def test_the_last_skill_that_was_activated_is_the_active_one():
-    async def main() -> list[str | None]:
-        skills = [DEPLOY, Skill("notes", body="Take notes.")]
-        async with SessionRunner(builder().build(), skills=skills) as session:
-            await session.activate("ops:deploy", "web")
-            await session.activate("notes")
-            return [session.active_skill]
-
-    assert asyncio.run(main()) == ["notes"]
 
 
 def test_a_state_that_a_hook_brings_does_not_take_the_skill_away():
     """Its hooks must be asked about the rest of a turn that waits, too."""
-    made = builder(ToolCall("echo", {"text": "a"}, id="c")).hook(
-        "before_execution", lambda state: HookOutcome.with_state(state.replace(metadata={}))
-    )
-    agent = made.before_tool_use(lambda ctx: HookOutcome.suspend("Wait.")).build()
-
-    async def main() -> str | None:
-        async with SessionRunner(agent, skills=[DEPLOY]) as session:
-            await session.activate("ops:deploy", "web")
-            await session.send("Go.")
-            return session.active_skill
-
-    assert asyncio.run(main()) == "ops:deploy"
+    on = {
+        "before_execution": lambda state: HookOutcome.with_state(state.replace(metadata={})),
+        "before_tool_use": HookOutcome.suspend("Wait."),
+    }
+    with session(ToolCall("echo", {"text": "a"}, id="c"), on=on, skills=[DEPLOY]) as runner:
+        runner.activate_sync("ops:deploy", "web")
+        runner.send_sync("Go.")
+        assert runner.active_skill == "ops:deploy"
 
 
 SCOPED = """
@@ -170,54 +121,34 @@ def deploy(tmp_path: Path) -> Path:
 
 def test_hooks_that_are_scoped_to_a_skill_are_asked_while_it_is_active(deploy: Path):
     call = [ToolCall("echo", {"text": "a"})]
-    agent = builder(call, "One.", call, "Two.", call, "Three.").build()
-
-    async def main() -> list[bool]:
-        blocked = []
-        async with SessionRunner(agent, skills=[deploy.parent], trusted_skills=True) as session:
-            for is_active in (False, True, False):
-                if is_active:
-                    await session.activate("deploy", "web")
-                state = await session.send("Go.")
-                blocked.append(state.steps[0].executions[0].was_blocked)
-        return blocked
-
-    assert asyncio.run(main()) == [False, True, False]
-
-
-def test_a_turn_under_a_skill_that_waits_goes_on_under_it(deploy: Path):
-    """In another session runner, and never in one that does not know the skill."""
-    store = MemoryConversations()
-    call = [ToolCall("echo", {"text": "a"}, id="c1"), ToolCall("echo", {"text": "b"}, id="c2")]
-
-    def watch(ctx: HookContext) -> Any:
-        return HookOutcome.ask("Go on?") if ctx.tool_args["text"] == "a" else None
-
-    def agent(*replies: Any) -> Any:
-        made = builder(*replies).before_tool_use(watch, priority=300).with_ask("host")
-        return made.with_store(answers).build()
-
-    from agent_hooks.system.store import MemoryStore
-
-    answers = MemoryStore()
-    skills: Any = [Skill("deploy", body="Deploy.", hooks=[SkillHook("PreToolUse", no_b)])]
-
-    async def main() -> AgentState:
-        async with SessionRunner(agent(call), session_id="s", store=store, skills=skills) as session:
-            await session.activate("deploy")
-            assert (await session.send("Go.")).status == "suspended"
-        with pytest.raises(RunError, match="no skill 'deploy'"):
-            await SessionRunner(agent(), session_id="s", store=store).start()
-        async with SessionRunner(agent("Done."), session_id="s", store=store, skills=skills) as session:
-            assert session.active_skill == "deploy"
-            return await session.resume("allow")
-
-    state = asyncio.run(main())
-    assert [execution.was_blocked for execution in state.steps[0].executions] == [False, True]
+    blocked = []
+    with session(call, "One.", call, "Two.", call, "Three.", skills=[deploy.parent], trusted_skills=True) as runner:
+        for is_active in (False, True, False):
+            if is_active:
+                runner.activate_sync("deploy", "web")
+            blocked.append(runner.send_sync("Go.").steps[0].executions[0].was_blocked)
+    assert blocked == [False, True, False]
 
 
 def no_b(ctx: HookContext) -> Any:
     return ("deny", "No b.") if (ctx.skill, ctx.tool_args["text"]) == ("deploy", "b") else None
+
+
+def test_a_turn_under_a_skill_that_waits_goes_on_under_it():
+    """In another session runner, and never in one that does not know the skill."""
+    options: dict[str, Any] = {"session_id": "s", "store": MemoryConversations(), "answers": MemoryStore()}
+    options["on"] = {"before_tool_use": lambda ctx: HookOutcome.ask("Go on?") if ctx.tool_args["text"] == "a" else None}
+    skills = [Skill("deploy", body="Deploy.", hooks=[SkillHook("PreToolUse", no_b)])]
+    calls = [ToolCall("echo", {"text": "a"}, id="c1"), ToolCall("echo", {"text": "b"}, id="c2")]
+    with session(calls, skills=skills, **options) as runner:
+        runner.activate_sync("deploy")
+        assert runner.send_sync("Go.").status == "suspended"
+    with pytest.raises(RunError, match="no skill 'deploy'"):
+        session(**options).start_sync()
+    with session("Done.", skills=skills, **options) as runner:
+        assert runner.active_skill == "deploy"
+        state = runner.resume_sync("allow")
+    assert [execution.was_blocked for execution in state.steps[0].executions] == [False, True]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -259,19 +190,17 @@ def test_a_file_that_is_not_there_is_an_error(tmp_path: Path):
         asyncio.run(activated(tmp_path / "SKILL.md", trusted_skills=True))
 
 
-@pytest.mark.parametrize(("name", "hint"), [("ops:deplo", "Did you mean 'ops:deploy'"), ("x", "There are: ops:deploy")])
-def test_a_skill_that_there_is_not_is_an_error_that_names_those_there_are(name: str, hint: str):
-    async def main() -> None:
-        async with SessionRunner(builder().build(), skills=[DEPLOY]) as session:
-            with pytest.raises(RunError, match=hint):
-                await session.activate(name)
-
-    asyncio.run(main())
-
-
-def test_a_skill_without_a_text_cannot_be_activated():
-    with pytest.raises(RunError, match="no text"):
-        asyncio.run(activated(Skill("deploy", hooks=[SkillHook("PreTurn", lambda ctx: None)])))
+@pytest.mark.parametrize(
+    ("skill", "name", "hint"),
+    [
+        (DEPLOY, "ops:deplo", "Did you mean 'ops:deploy'"),
+        (DEPLOY, "x", "There are: ops:deploy"),
+        (Skill("deploy", hooks=[SkillHook("PreTurn", lambda ctx: None)]), "deploy", "no text"),
+    ],
+)
+def test_a_skill_that_there_is_not_or_without_a_text_cannot_be_activated(skill: Skill, name: str, hint: str):
+    with session(skills=[skill]) as runner, pytest.raises(RunError, match=hint):
+        runner.activate_sync(name)
 
 
 def test_an_agent_that_takes_no_hooks_takes_no_skills():
@@ -302,25 +231,18 @@ def test_several_sessions_of_one_agent_may_have_the_same_skill():
 ACTIVATE = ToolCall("activate_skill", {"skill": "ops:deploy", "arguments": "web"})
 
 
-def tool_texts(state: AgentState) -> list[Any]:
-    return [message.content for message in state.messages if message.role == "tool"]
+def sent(made: Any, *skills: Any, **options: Any) -> AgentState:
+    return talk(SessionRunner(made.build(), skills=skills, **options), "Go.")
 
 
-async def sent(made: Any, *skills: Any, **options: Any) -> AgentState:
-    async with SessionRunner(made.build(), skills=skills, **options) as session:
-        return await session.send("Go.")
-
-
-def test_a_sessions_model_activates_a_skill_and_reads_its_text():
+def test_a_sessions_model_activates_a_skill_and_reads_its_text_and_what_hooks_add():
     recorder = Recorder()
-    made = builder(ACTIVATE, ToolCall("echo", {"text": "a"}), "Done.", "Again.", recorder=recorder)
-
-    async def main() -> list[AgentState]:
-        async with SessionRunner(made.build(), skills=[DEPLOY, Skill("silent")]) as session:
-            return [await session.send("Go."), await session.send("And?")]
-
-    state, _ = asyncio.run(main())
-    assert tool_texts(state) == ["Deploy web to staging, web only.", "echo: a"]
+    replies = (ACTIVATE, ToolCall("echo", {"text": "a"}), "Done.", "Again.")
+    on = {"before_skill_activation": HookOutcome.with_context("It is slow today.")}
+    with session(*replies, recorder=recorder, on=on, skills=[DEPLOY, Skill("silent")]) as runner:
+        state = runner.send_sync("Go.")
+        runner.send_sync("And?")
+    assert results(state) == ["Deploy web to staging, web only.\n\nIt is slow today.", "echo: a"]
     assert (state.status, state.metadata) == ("completed", {})
     for event in ("before_skill_activation", "after_skill_activation"):
         ctx = only(recorder, event)
@@ -333,7 +255,7 @@ def test_a_sessions_model_activates_a_skill_and_reads_its_text():
 def test_the_model_is_told_which_skills_there_are_and_of_no_others(tmp_path: Path):
     (tmp_path / "SKILL.md").write_text("---\nname: foreign\n---\nDo as I say.\n")
     made = builder("Done.")
-    asyncio.run(sent(made, DEPLOY, Skill("silent", "Has no text."), str(tmp_path)))
+    sent(made, DEPLOY, Skill("silent", "Has no text."), str(tmp_path))
     (offered,) = [t for t in made.build().driver.requests[0].tools if t["name"] == "activate_skill"]  # type: ignore[attr-defined]
     assert offered["description"].splitlines()[1:] == ["- ops:deploy: Deploy a service."]
 
@@ -347,7 +269,7 @@ def test_a_skill_that_its_author_keeps_from_the_model_is_a_persons_to_activate(t
             return await session.send("Go."), await session.activate("ship")
 
     refused, activated = asyncio.run(main())
-    assert tool_texts(refused) == ["Error: Only a person may activate the skill 'ship'."]
+    assert results(refused) == ["Error: Only a person may activate the skill 'ship'."]
     assert activated.messages[-1].content == "Ship it."
     (offered,) = [t for t in made.driver.requests[0].tools if t["name"] == "activate_skill"]  # type: ignore[attr-defined]
     assert offered["description"].splitlines()[1:] == ["- ops:deploy: Deploy a service."]
@@ -356,7 +278,7 @@ def test_a_skill_that_its_author_keeps_from_the_model_is_a_persons_to_activate(t
 @pytest.mark.parametrize("skills", [(), (Skill("silent"),)])
 def test_a_session_without_a_skill_to_activate_has_no_tool_for_it(skills: Any):
     made = builder("Done.")
-    asyncio.run(sent(made, *skills))
+    sent(made, *skills)
     assert [t["name"] for t in made.build().driver.requests[0].tools] == ["echo"]  # type: ignore[attr-defined]
 
 
@@ -367,8 +289,8 @@ def test_a_denied_activation_comes_back_to_the_model_and_the_text_stays_out(outc
     recorder = Recorder()
     made = builder(ACTIVATE, "Done.", recorder=recorder).with_ask("host")
     made = made.hook("before_skill_activation", lambda ctx: outcome, match="ops:*")
-    state = asyncio.run(sent(made, DEPLOY))
-    assert tool_texts(state) == ["Denied: Ask ops."]
+    state = sent(made, DEPLOY)
+    assert results(state) == ["Denied: Ask ops."]
     assert "staging" not in str(state.messages)
     assert (state.status, state.output) == ("completed", "Done.")
     assert names(recorder).count("after_skill_activation") == 0
@@ -385,25 +307,13 @@ def test_a_denied_activation_comes_back_to_the_model_and_the_text_stays_out(outc
     assert state.errors == ()
 
 
-def test_hooks_may_add_to_what_the_model_reads_of_a_skill():
-    made = builder(ACTIVATE, "Done.").hook(
-        "before_skill_activation", lambda ctx: HookOutcome.with_context("Staging is slow today.")
-    )
-    state = asyncio.run(sent(made, DEPLOY))
-    assert tool_texts(state) == ["Deploy web to staging, web only.\n\nStaging is slow today."]
-
-
-def test_a_skill_that_there_is_not_is_an_error_for_the_model():
-    made = builder(ToolCall("activate_skill", {"skill": "ops:deploi"}), "Done.")
-    texts = tool_texts(asyncio.run(sent(made, DEPLOY)))
-    assert texts == ["Error: There is no skill 'ops:deploi'. Did you mean 'ops:deploy'?"]
-
-
-def test_a_text_that_nobody_answers_for_is_for_the_model_no_skill(tmp_path: Path):
+def test_a_skill_that_there_is_not_or_that_nobody_answers_for_is_an_error_for_the_model(tmp_path: Path):
     (tmp_path / "SKILL.md").write_text("---\nname: foreign\n---\nDo as I say.\n")
-    made = builder(ToolCall("activate_skill", {"skill": "foreign"}), "Done.")
-    texts = tool_texts(asyncio.run(sent(made, DEPLOY, tmp_path)))
-    assert texts == ["Error: There is no skill 'foreign'. There are: ops:deploy."]
+    calls = [ToolCall("activate_skill", {"skill": name}) for name in ("ops:deploi", "foreign")]
+    assert results(sent(builder(calls, "Done."), DEPLOY, tmp_path)) == [
+        "Error: There is no skill 'ops:deploi'. Did you mean 'ops:deploy'?",
+        "Error: There is no skill 'foreign'. There are: ops:deploy.",
+    ]
 
 
 def test_a_session_takes_all_skills_of_a_folder(tmp_path: Path):
@@ -411,7 +321,7 @@ def test_a_session_takes_all_skills_of_a_folder(tmp_path: Path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "SKILL.md").write_text(f"---\nname: {name}\n---\nDo {name}.\n")
     made = builder(*[ToolCall("activate_skill", {"skill": name}) for name in ("a", "b")], "Done.")
-    assert tool_texts(asyncio.run(sent(made, tmp_path, trusted_skills=True))) == ["Do a.", "Do b."]
+    assert results(sent(made, tmp_path, trusted_skills=True)) == ["Do a.", "Do b."]
 
 
 def test_a_skill_that_the_model_activated_is_active_when_the_turn_goes_on_after_a_wait():
@@ -440,4 +350,4 @@ def test_a_tool_of_the_applications_own_with_that_name_stays():
     def activate_skill(skill: str, arguments: str) -> str:
         return "mine"
 
-    assert tool_texts(asyncio.run(sent(builder(ACTIVATE, "Done.").with_tools(activate_skill), DEPLOY))) == ["mine"]
+    assert results(sent(builder(ACTIVATE, "Done.").with_tools(activate_skill), DEPLOY)) == ["mine"]

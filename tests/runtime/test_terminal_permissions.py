@@ -7,6 +7,7 @@ import contextlib
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import subprocess
@@ -14,6 +15,7 @@ import sys
 import textwrap
 import threading
 import time
+import tty
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,11 +27,12 @@ from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.runtime.subagents import run_subagent
 from agent_hooks.runtime.terminal_permissions import TerminalPermissions
 from agent_hooks.system.store import MemoryStore
+from runtime.agents import results
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agent_hooks import AgentRuntime, AgentState
+    from agent_hooks import AgentState
     from agent_hooks.runtime.builder import AgentBuilder as Builder
 
 SECONDS = 30.0
@@ -57,17 +60,19 @@ class Person:
     def types(self, text: str) -> None:
         os.write(self.master, text.encode())
 
-    def answers(self, *lines: str) -> threading.Thread:
-        """Answer one question after the other with these lines, in a thread of their own."""
+    @contextlib.contextmanager
+    def answering(self, *lines: str) -> Iterator[None]:
+        """Answer one question after the other with these lines; one that says why waits to be asked why."""
 
         def work() -> None:
             for line in lines:
-                self.reads("Why (for the model" if line.startswith("because") else PROMPT)
-                self.types(f"{line}\n")
+                self.reads("Why (for the model" if line.startswith("because") or not line else PROMPT)
+                self.types(f"{line}\n" if line[-1:] not in ("\r", "\x03", "\x04") else line)
 
         thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        return thread
+        yield
+        thread.join(SECONDS)
 
     def close(self) -> None:
         for descriptor in (self.master, self.slave):
@@ -88,8 +93,13 @@ def run(command: str) -> str:
     return f"ran {command}"
 
 
-def agent(person: Person | None, *replies: Any, **options: Any) -> Builder:
-    path = person.path if person is not None else "/nowhere/tty"
+ASKS = HookOutcome.ask("Is this wise?")
+
+
+def agent(
+    person: Person | None, *replies: Any, asks: Any = lambda ctx: ASKS, path: str = "/nowhere/tty", **options: Any
+) -> Builder:
+    path = person.path if person is not None else path
     return (
         AgentBuilder(plugins=())
         .with_driver(ScriptedDriver(*replies))
@@ -97,7 +107,7 @@ def agent(person: Person | None, *replies: Any, **options: Any) -> Builder:
         .with_store(MemoryStore())
         .with_name("builder")
         .with_cwd("/")
-        .before_tool_use(lambda ctx: HookOutcome.ask("Is this wise?"), name="careful")
+        .before_tool_use(asks, name="careful")
         .plugin(TerminalPermissions(path, **options))
     )
 
@@ -106,15 +116,24 @@ def call(command: str = "make") -> ToolCall:
     return ToolCall("run", {"command": command})
 
 
-def results(state: AgentState) -> list[str]:
-    return [str(message.content) for message in state.messages if message.role == "tool"]
+def told(person: Person, made: Builder, *lines: str) -> list[Any]:
+    """What the model reads of its calls, if the person answers so."""
+    with person.answering(*lines):
+        return results(made.build().run_sync("Go."))
 
 
-def test_a_person_is_shown_what_would_happen_where_who_asks_and_why(person: Person):
-    thread = person.answers("o")
-    state = agent(person, call("make -C /src all"), "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert results(state) == ["ran make -C /src all"]
+async def two_turns(made: Builder) -> list[Any]:
+    async with SessionRunner(made.build()) as session:
+        await session.send("Go.")
+        return results(await session.send("Again."))
+
+
+def test_a_person_is_shown_what_would_happen_where_who_asks_and_why_and_a_notification_says_so(person: Person):
+    heard: list[tuple[str, str]] = []
+    made = agent(person, call("make -C /src all"), "Done.").hook(
+        "notification", lambda ctx: heard.append((ctx.notification_type, ctx.message)), mode="observe"
+    )
+    assert told(person, made, "o") == ["ran make -C /src all"]
     for words in (
         "builder needs permission (asked for by careful)",
         "why: Is this wise?",
@@ -125,6 +144,7 @@ def test_a_person_is_shown_what_would_happen_where_who_asks_and_why(person: Pers
         "[o]nce, always in this [s]ession, [d]eny: ",
     ):
         assert words in person.shown
+    assert heard == [("permission_prompt", "Is this wise?")]
 
 
 @pytest.mark.parametrize(
@@ -133,36 +153,20 @@ def test_a_person_is_shown_what_would_happen_where_who_asks_and_why(person: Pers
         (["o"], "ran make"),
         (["once"], "ran make"),
         (["s"], "ran make"),
-        (["yes", "", "oh", "o now", "o"], "ran make"),
+        (["yes", " ", "oh", "o now", "o"], "ran make"),
         (["d", "because it is late"], "Denied: because it is late"),
         (["d  ", "because it is late"], "Denied: because it is late"),
         (["deny Not now."], "Denied: Not now."),
+        (["d", ""], "Denied: The person at the terminal refused."),
+        (["\x04"], "Denied: Nobody answered."),
     ],
 )
 def test_what_an_answer_does(person: Person, lines: list[str], result: str):
-    thread = person.answers(*lines)
-    state = agent(person, call(), "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert results(state) == [result]
-
-
-def test_no_reason_is_needed(person: Person):
-    def work() -> None:
-        person.reads(PROMPT)
-        person.types("d\n")
-        person.reads("Why (for the model")
-        person.types("\n")
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    state = agent(person, call(), "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert results(state) == ["Denied: The person at the terminal refused."]
+    assert told(person, agent(person, call(), "Done."), *lines) == [result]
 
 
 def test_always_in_this_session_holds_for_exactly_this_call_in_exactly_this_session(person: Person):
     made = agent(person, *([call(), call(), call("make install")], "Done.", call(), "Done.", call(), "Done.")).build()
-    thread = person.answers("s", "d Not that.", "d Not you.")
 
     async def main() -> list[list[str]]:
         async with SessionRunner(made, session_id="a") as session:
@@ -171,82 +175,67 @@ def test_always_in_this_session_holds_for_exactly_this_call_in_exactly_this_sess
         async with SessionRunner(made, session_id="b") as other:
             return [first, second, results(await other.send("Go."))]
 
-    first, second, other = asyncio.run(main())
-    thread.join(SECONDS)
+    with person.answering("s", "d Not that.", "d Not you."):
+        first, second, other = asyncio.run(main())
     assert first == ["ran make", "ran make", "Denied: Not that."]
     assert second[3:] == ["ran make"]
     assert other == ["Denied: Not you."]
     assert person.shown.count("needs permission") == 3
 
 
-def test_a_grant_does_not_answer_what_another_hook_asks(person: Person):
-    made = agent(person, call(), "Done.", call(), "Done.").before_tool_use(
-        lambda ctx: HookOutcome.ask("Really?") if ctx.state.execution_count == 2 else None, name="another"
-    )
-    thread = person.answers("s", "d No.")
+@pytest.mark.parametrize("by_another", [True, False])
+def test_a_grant_does_not_answer_what_another_hook_asks_or_for_another_reason(person: Person, by_another: bool):
+    def in_the_first_run(outcome: HookOutcome | None) -> Any:
+        return lambda ctx: outcome if ctx.state.execution_count == 1 else HookOutcome.ask("This is production!")
 
-    async def main() -> AgentState:
-        async with SessionRunner(made.build()) as session:
-            await session.send("Go.")
-            return await session.send("Again.")
-
-    state = asyncio.run(main())
-    thread.join(SECONDS)
-    assert results(state) == ["ran make", "Denied: No."]
+    calls = (call(), "Done.", call(), "Done.")
+    made = agent(person, *calls) if by_another else agent(person, *calls, asks=in_the_first_run(ASKS))
+    made = made.before_tool_use(in_the_first_run(None), name="another") if by_another else made
+    with person.answering("s", "d No."):
+        assert asyncio.run(two_turns(made)) == ["ran make", "Denied: No."]
 
 
 @pytest.mark.parametrize(
     "dangerous", ["\x1b[2J\x1b[H", "\x9b31m", "\u202egpj.exe", "\x07", "\r", "\u200b", "\x1b]0;x\x07"]
 )
 def test_nothing_that_is_shown_can_steer_the_terminal(person: Person, dangerous: str):
-    thread = person.answers("o")
-    made = agent(person, call(f"ls {dangerous} -la"), "Done.")
-    made = made.with_name(f"agent {dangerous}").before_tool_use(lambda ctx: HookOutcome.ask(f"Why {dangerous}?"))
-    made.build().run_sync("Go.")
-    thread.join(SECONDS)
+    made = agent(person, call(f"ls {dangerous} -la"), "Done.").with_name(f"agent {dangerous}")
+    told(person, made.before_tool_use(lambda ctx: HookOutcome.ask(f"Why {dangerous}?")), "o")
     text = re.sub(r"\x1b\[[0-9;]*m", "", person.shown)  # our own colours
     assert dangerous not in text.replace("\r\n", "\n")
     assert text.count("\\") >= 3, "what is hidden is written as an escape"
     assert "-la" in text
 
 
-def test_a_reason_cannot_pass_for_something_else_that_is_shown(person: Person):
-    thread = person.answers("o")
-    made = agent(person, call("rm -r /"), "Done.")
-    made.before_tool_use(lambda ctx: HookOutcome.ask("Hm.\n  tool: harmless\n[o]nce: ")).build().run_sync("Go.")
-    thread.join(SECONDS)
+def test_texts_are_shown_as_text_and_cannot_pass_for_something_else_that_is_shown(person: Person):
+    reason = HookOutcome.ask("Hm.\n  tool: harmless\n[o]nce: ")
+    told(person, agent(person, call("[bold]x[/bold] :smile:"), "Done.").before_tool_use(lambda ctx: reason), "o")
     assert "why:   tool: harmless" in person.shown
     assert "\n  tool: harmless" not in person.shown
+    assert "[bold]x[/bold] :smile:" in person.shown
 
 
 def test_of_a_long_text_the_rest_is_counted(person: Person):
-    thread = person.answers("o")
-    agent(person, call("x" * 500), "Done.", max_characters=100).build().run_sync("Go.")
-    thread.join(SECONDS)
+    told(person, agent(person, call("x" * 500), "Done.", max_characters=100), "o")
     (hidden,) = re.findall(r"and (\d+) more characters, which are not shown", person.shown)
     assert int(hidden) == len('{\n  "command": ""\n}') + 500 - 100
 
 
-def test_brackets_in_a_text_are_text(person: Person):
-    thread = person.answers("o")
-    agent(person, call("[bold]x[/bold] :smile:"), "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert "[bold]x[/bold] :smile:" in person.shown
+def test_a_long_reason_cannot_push_the_call_out_of_sight(person: Person):
+    made = agent(person, call("make all"), "Done.", max_characters=100)
+    told(person, made.before_tool_use(lambda ctx: HookOutcome.ask("because\n" * 10_000), name="wordy"), "o")
+    assert "more characters, which are not shown" in person.shown
+    assert person.shown.count("because") < 20
+    assert '"command": "make all"' in person.shown
 
 
-def test_without_a_terminal_the_next_resort_decides():
-    (told,) = results(agent(None, call(), "Done.").build().run_sync("Go."))
-    assert told.startswith("Denied: Is this wise? (This needs approval, and nobody could be asked. Go on without it, ")
-    asked = agent(None, call(), "Done.").with_ask(lambda ctx, reason: True).build()
-    assert results(asked.run_sync("Go.")) == ["ran make"]
-
-
-def test_a_file_is_no_terminal(tmp_path: Any):
-    file = tmp_path / "tty"
-    file.write_text("o\n")
-    permissions = TerminalPermissions(str(file))
-    question = HookContext("permission_request", tool_call=call(), reason="May it?")
-    assert asyncio.run(permissions.permission_request(question)) is None
+@pytest.mark.parametrize("path", ["/nowhere/tty", __file__])
+def test_without_a_terminal_the_next_resort_decides(path: str):
+    """A file is none."""
+    made = agent(None, call(), "Done.", call(), "Done.", path=path)
+    (text,) = results(made.build().run_sync("Go."))
+    assert text.startswith("Denied: Is this wise? (This needs approval, and nobody could be asked. Go on without it, ")
+    assert results(made.with_ask(lambda ctx, reason: True).build().run_sync("Go.")) == ["ran make"]
 
 
 def test_nobody_is_asked_what_a_program_has_answered(person: Person):
@@ -255,26 +244,15 @@ def test_nobody_is_asked_what_a_program_has_answered(person: Person):
     assert not select.select([person.master], [], [], 0)[0]
 
 
-def test_a_closed_terminal_denies(person: Person):
-    thread = person.answers("\x04")
-    state = agent(person, call(), "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert results(state) == ["Denied: Nobody answered."]
-
-
 def test_what_was_typed_before_the_question_is_no_answer(person: Person):
     person.types("o\n")
-    thread = person.answers("d Too early.")
-    state = agent(person, call(), "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert results(state) == ["Denied: Too early."]
+    assert told(person, agent(person, call(), "Done."), "d Too early.") == ["Denied: Too early."]
 
 
 def test_a_question_about_something_else_than_a_tool(person: Person):
-    thread = person.answers("s", "o")
-    made = agent(person, "Hi.").hook("user_input", lambda ctx: HookOutcome.ask("Send this?"))
-    assert made.build().run_sync("Hello, model.").output == "Hi."
-    thread.join(SECONDS)
+    made = agent(person, "Hi.").hook("user_input", lambda ctx: HookOutcome.ask("Send this?")).build()
+    with person.answering("s", "o"):
+        assert made.run_sync("Hello, model.").output == "Hi."
     assert '"prompt": "Hello, model."' in person.shown
     assert "always" not in person.shown
 
@@ -285,25 +263,12 @@ def test_two_questions_at_once_are_put_one_after_the_other(person: Person):
     async def main() -> list[AgentState]:
         return list(await asyncio.gather(*(each.run("Go.") for each in made)))
 
-    thread = person.answers("o", "o")
-    states = asyncio.run(main())
-    thread.join(SECONDS)
+    with person.answering("o", "o"):
+        states = asyncio.run(main())
     assert sorted(text for state in states for text in results(state)) == ["ran make one", "ran make two"]
     first, second = (person.shown.index(f'"make {name}"') for name in ("one", "two"))
     between = person.shown[min(first, second) : max(first, second)]
     assert PROMPT in between, "the second is shown once the first is answered"
-
-
-def test_the_loop_goes_on_while_a_person_thinks(person: Person):
-    made = agent(person, call(), "Done.").build()
-
-    async def main() -> AgentState:
-        running = asyncio.create_task(made.run("Go."))
-        await asyncio.to_thread(person.reads, PROMPT)
-        person.types("o\n")
-        return await asyncio.wait_for(running, SECONDS)
-
-    assert results(asyncio.run(main())) == ["ran make"]
 
 
 def test_a_question_that_nobody_waits_for_any_more_reads_nothing(person: Person):
@@ -321,17 +286,6 @@ def test_a_question_that_nobody_waits_for_any_more_reads_nothing(person: Person)
         return await asyncio.wait_for(asking, SECONDS)
 
     assert results(asyncio.run(main())) == ["ran make"]
-
-
-def test_a_notification_says_that_a_person_is_asked(person: Person):
-    told: list[tuple[str, str]] = []
-    made = agent(person, call(), "Done.").hook(
-        "notification", lambda ctx: told.append((ctx.notification_type, ctx.message)), mode="observe"
-    )
-    thread = person.answers("o")
-    made.build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert told == [("permission_prompt", "Is this wise?")]
 
 
 def test_without_rich_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
@@ -395,77 +349,28 @@ def test_a_person_has_no_time_limit(person: Person):
 
 def test_a_person_is_asked_without_an_event_loop_too(person: Person):
     hooks = agent(person).build().interceptor
-    thread = person.answers("d Not now.")
     assert isinstance(hooks, Hooks)
-    outcome = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call(), agent_name="builder"))
-    thread.join(SECONDS)
+    with person.answering("d Not now."):
+        outcome = hooks.dispatch_sync(HookContext("before_tool_use", tool_call=call(), agent_name="builder"))
     assert (outcome.decision, outcome.reason) == ("deny", "Not now.")
 
 
-def test_a_grant_does_not_answer_what_is_asked_for_another_reason(person: Person):
-    reasons = iter(["Is this wise?", "This is production!"])
-    made = (
-        AgentBuilder(plugins=())
-        .with_driver(ScriptedDriver(call(), "Done.", call(), "Done."))
-        .with_tools(run)
-        .before_tool_use(lambda ctx: HookOutcome.ask(next(reasons)), name="careful")
-        .plugin(TerminalPermissions(person.path))
-        .build()
-    )
-    thread = person.answers("s", "d No.")
-
-    async def main() -> AgentState:
-        async with SessionRunner(made) as session:
-            await session.send("Go.")
-            return await session.send("Again.")
-
-    state = asyncio.run(main())
-    thread.join(SECONDS)
-    assert results(state) == ["ran make", "Denied: No."]
-
-
-def test_a_long_reason_cannot_push_the_call_out_of_sight(person: Person):
-    thread = person.answers("o")
-    made = agent(person, call("make all"), "Done.", max_characters=100)
-    made.before_tool_use(lambda ctx: HookOutcome.ask("because\n" * 10_000), name="wordy").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert "more characters, which are not shown" in person.shown
-    assert person.shown.count("because") < 20
-    assert '"command": "make all"' in person.shown
-
-
 def test_a_terminal_in_raw_mode_gives_keys_instead_of_lines(person: Person):
-    import tty
-
     tty.setraw(person.slave)
-
-    def work() -> None:
-        for typed in ("o\r", "\x03", "o\x04"):
-            person.reads(PROMPT)
-            person.types(typed)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    state = agent(person, [call("one"), call("two"), call("three")], "Done.").build().run_sync("Go.")
-    thread.join(SECONDS)
-    assert results(state) == ["ran one", *["Denied: Nobody answered."] * 2]
+    made = agent(person, [call("one"), call("two"), call("three")], "Done.")
+    assert told(person, made, "o\r", "\x03", "o\x04") == ["ran one", *["Denied: Nobody answered."] * 2]
 
 
 def test_a_program_with_many_open_files_can_ask_too(person: Person):
-    import resource
-
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 2000)), hard))
     opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
     try:
-        thread = person.answers("o")
-        state = agent(person, call(), "Done.").build().run_sync("Go.")
-        thread.join(SECONDS)
+        assert told(person, agent(person, call(), "Done."), "o") == ["ran make"]
     finally:
         for descriptor in opened:
             os.close(descriptor)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    assert results(state) == ["ran make"]
 
 
 def test_however_often_a_question_is_cancelled_nothing_stays_open(person: Person):
@@ -517,7 +422,7 @@ def test_questions_that_wait_do_not_keep_threads_from_other_work(person: Person)
 
 
 def test_what_a_subagent_asks_is_asked_of_the_person_whatever_its_own_hooks_say(person: Person):
-    told: list[str] = []
+    heard: list[str] = []
     child = (
         AgentBuilder(plugins=(), policy=HookPolicy(ask_fallback="allow"))
         .with_name("helper")
@@ -533,22 +438,12 @@ def test_what_a_subagent_asks_is_asked_of_the_person_whatever_its_own_hooks_say(
         """Start the helper."""
         return str(results(await run_subagent(child, task)))
 
-    def parent(path: str) -> AgentRuntime:
-        made = agent(person, ToolCall("spawn", {"task": "x"}), "Done.")
-        return (
-            AgentBuilder(plugins=())
-            .with_driver(made.build().driver)
-            .with_tools(spawn)
-            .before_tool_use(lambda ctx: HookOutcome.ask("Is this wise?"), match="run", name="careful")
-            .hook(
-                "notification", lambda ctx: told.append(f"{ctx.notification_type} of {ctx.agent_name}"), mode="observe"
-            )
-            .plugin(TerminalPermissions(path))
-            .build()
-        )
+    def parent(person: Person | None) -> Builder:
+        asks = lambda ctx: ASKS if ctx.tool_name == "run" else None  # noqa: E731
+        made = agent(person, ToolCall("spawn", {"task": "x"}), "Done.", asks=asks).with_tools(spawn)
+        note = lambda ctx: heard.append(f"{ctx.notification_type} of {ctx.agent_name}")  # noqa: E731
+        return made.hook("notification", note, mode="observe")
 
-    thread = person.answers("d No.")
-    assert "Denied: No." in results(parent(person.path).run_sync("Go."))[0]
-    thread.join(SECONDS)
-    assert told == ["permission_prompt of helper"]
-    assert "nobody could be asked" in results(parent("/nowhere/tty").run_sync("Go."))[0]
+    assert "Denied: No." in told(person, parent(person), "d No.")[0]
+    assert heard == ["permission_prompt of helper"]
+    assert "nobody could be asked" in results(parent(None).build().run_sync("Go."))[0]

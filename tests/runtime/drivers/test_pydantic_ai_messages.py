@@ -87,13 +87,9 @@ def test_a_conversation_is_sent_in_its_order_with_what_belongs_together_in_one_m
     ]
 
 
-def test_an_answer_that_says_nothing_is_left_out():
-    assert shape(told(user("Hello."), Message(role="assistant", content=""), user("Still there?"))) == [
-        ("request", "user-prompt", "user-prompt")
-    ]
-
-
-def test_a_system_prompt_alone_is_sent_too():
+def test_an_answer_that_says_nothing_is_left_out_and_a_system_prompt_alone_is_sent():
+    messages = (user("Hello."), Message(role="assistant", content=""), user("Still there?"))
+    assert shape(told(*messages)) == [("request", "user-prompt", "user-prompt")]
     assert shape(told(system_prompt="Begin.")) == [("request", "system-prompt")]
 
 
@@ -104,11 +100,7 @@ def test_content_that_is_no_text_is_sent_as_json(content, sent):
 
 
 def test_pictures_and_documents_are_sent_as_they_are():
-    content = [
-        "What is this?",
-        ImageUrl("https://example.com/cat.png"),
-        BinaryContent(b"%PDF", media_type="application/pdf"),
-    ]
+    content = ["What?", ImageUrl("https://example.com/cat.png"), BinaryContent(b"%PDF", media_type="application/pdf")]
     (request,) = told(user(content))
     assert request.parts[0].content == content
 
@@ -245,14 +237,18 @@ def test_what_hooks_have_changed_goes_back_changed_and_the_old_words_are_gone():
     assert "123" not in json.dumps(response.metadata)
 
 
-def test_text_that_hooks_have_added_goes_before_the_calls():
-    response = read(THOUGHT, ToolCallPart("a", {}, "c1"))
-    assert back(response, content="Wait.").parts == [THOUGHT, TextPart("Wait."), ToolCallPart("a", {}, "c1")]
+A = ToolCallPart("a", {}, "c1")
 
 
-def test_several_texts_go_back_as_one():
-    response = read(THOUGHT, TextPart("A", id="1", provider_name="x"), TextPart("B"), ToolCallPart("a", {}, "c1"))
-    assert back(response).parts == [THOUGHT, TextPart("AB"), ToolCallPart("a", {}, "c1")]
+@pytest.mark.parametrize(
+    ("parts", "changes", "text"),
+    [
+        ([THOUGHT, A], {"content": "Wait."}, "Wait."),
+        ([THOUGHT, TextPart("A", id="1", provider_name="x"), TextPart("B"), A], {}, "AB"),
+    ],
+)
+def test_text_goes_back_as_one_before_the_calls_also_what_hooks_have_added(parts, changes, text):
+    assert back(read(*parts), **changes).parts == [THOUGHT, TextPart(text), A]
 
 
 @pytest.mark.parametrize(
@@ -338,34 +334,36 @@ def test_a_model_that_has_neither_is_told_in_words(text):
     assert '"ok"' in judge.instructions
 
 
-def test_several_models_in_one_choose_for_themselves():
+def test_several_models_in_one_choose_for_themselves_and_the_test_model_answers_too():
     judge = Judge(ToolCallPart(OUTPUT_TOOL, {"ok": True}, "c1"), supports_tools=True)
     assert ask(FallbackModel(judge.model, judge.model)).content == {"ok": True}
     assert judge.modes == ["tool"]
-
-
-def test_pydantic_ais_test_model_answers_after_the_schema():
     assert ask(TestModel()).content == {"ok": False}
 
 
+ANSWERS = [
+    "yes",
+    "",
+    '{"ok": true',
+    '[{"ok": true}]',
+    '{"ok": true} {"ok": false}',
+    '{"ok": false, "ok": true}',
+    "null",
+]
+
+
 @pytest.mark.parametrize(
-    "text",
-    ["yes", "", '{"ok": true', '[{"ok": true}]', '{"ok": true} {"ok": false}', '{"ok": false, "ok": true}', "null"],
+    ("parts", "problem"),
+    [
+        *(([TextPart(text)], "is not the JSON object that was asked for") for text in ("", *ANSWERS)),
+        ([ToolCallPart(OUTPUT_TOOL, '{"ok": tr', "c1")], "is not the JSON object that was asked for"),
+        ([ToolCallPart(OUTPUT_TOOL, {"ok": ok}) for ok in (True, False)], "several answers"),
+    ],
 )
-def test_an_answer_that_is_not_one_json_object_is_an_error(text):
-    with pytest.raises(DriverError, match="is not the JSON object that was asked for"):
-        ask(Judge(TextPart(text), supports_json_schema_output=True).model)
-
-
-def test_of_several_answers_none_is_taken():
-    yes, no = (ToolCallPart(OUTPUT_TOOL, {"ok": ok}) for ok in (True, False))
-    with pytest.raises(DriverError, match="several answers"):
-        ask(Judge(yes, no, supports_json_schema_output=False, supports_tools=True).model)
-
-
-def test_an_answer_by_a_tool_whose_arguments_are_broken_is_an_error():
-    with pytest.raises(DriverError, match="is not the JSON object that was asked for"):
-        ask(Judge(ToolCallPart(OUTPUT_TOOL, '{"ok": tr', "c1")).model)
+def test_an_answer_that_is_not_one_json_object_is_an_error(parts, problem):
+    has_schema = isinstance(parts[0], TextPart)
+    with pytest.raises(DriverError, match=problem):
+        ask(Judge(*parts, supports_json_schema_output=has_schema, supports_tools=True).model)
 
 
 @pytest.mark.parametrize("reason", ["length", "content_filter", "error"])
