@@ -28,6 +28,7 @@ from runtime.agents import (
     call,
     cancelled_at,
     child,
+    count,
     echo,
     parent,
     reply,
@@ -242,12 +243,16 @@ def test_a_child_in_a_hook_that_would_have_to_wait_is_an_error_of_that_hook(told
             await run_subagent(child(call(text="secret"), "fine", name="checker"), "look", told=told)
         except SubagentError as error:
             errors.append(str(error))
+            if told:
+                raise
 
     trial, _ = parent(child("one"))
     trial.builder = trial.builder.with_ask("host")
     trial.on("before_subagent" if told else "before_tool_use", check, name="checks")
     trial.on("before_tool_use", HookOutcome.ask("Really?"), when=is_inner, name="gate")
-    assert trial.run().status == "completed"
+    state = trial.run()
+    assert state.status == "completed"
+    assert count("needs approval, and a hook cannot wait", state.messages) == told
     assert errors == ["Subagent 'checker' needs approval, and a hook cannot wait for it: Really?"]
 
 

@@ -83,17 +83,17 @@ def test_a_question_of_a_state_that_was_saved_without_keys_is_put_again(world, m
     assert (world.resume(second).output, world.ran) == ("done", ["ls"])
 
 
-NONSENSE = [5, "x", [1], {"a": 1}, [[1]], [{}]]
+NONSENSE = [5, "x", [1], {"a": 1}, [[1]], [{}], True]
 
 
-@pytest.mark.parametrize("value", NONSENSE, ids=repr)
 @pytest.mark.parametrize("field", sorted(Suspended._known - {"data", "created_at"}))
-def test_a_damaged_suspension_is_refused_in_words(world, field, value):
+def test_a_damaged_suspension_is_refused_in_words(world, field):
     """Whatever stands there, it is a SuspensionError, and nothing runs."""
     data = json.loads(json.dumps(world.paused().as_dict()))
-    data["suspended"][field] = value
-    with pytest.raises(SuspensionError):
-        world.agent(asks, "done").resume_sync(AgentState.from_dict(data), "allow")
+    agent = world.agent(asks, "done")
+    for data["suspended"][field] in NONSENSE:
+        with pytest.raises(SuspensionError):
+            agent.resume_sync(AgentState.from_dict(data), "allow")
     assert world.ran == []
 
 
