@@ -405,7 +405,7 @@ def report(decide, count, seed):
 
 
 if __name__ == "__main__":
-    from test_disguises import decision
+    from making import decision
 
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=3000, help="How many harmful and how many harmless commands.")

@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from agent_hooks_guards.code import Found, python, scan
 from agent_hooks_guards.model.values import NO_LABELS, Data
 
+pytestmark = pytest.mark.interpreter
+
 
 @pytest.mark.parametrize(
     "code",

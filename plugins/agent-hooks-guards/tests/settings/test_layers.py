@@ -151,7 +151,7 @@ def test_the_injection_warning_is_asked_for_by_its_table_and_each_match_once():
 
 LEVELS = ("off", "relaxed", "standard", "strict")
 DECISIONS = ("allow", "ask", "deny")
-TABLES = st.fixed_dictionaries(
+LAYERS = st.fixed_dictionaries(
     {},
     optional={
         "shell": st.fixed_dictionaries({}, optional={"level": st.sampled_from(LEVELS)}),
@@ -173,7 +173,7 @@ HELD = {
 }
 
 
-@given(TABLES, TABLES)
+@given(LAYERS, LAYERS)
 def test_with_a_project_nothing_is_looser_than_without(user, project):
     try:
         project = said("project", _toml(project))

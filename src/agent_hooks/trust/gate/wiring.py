@@ -148,14 +148,14 @@ def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
     home, tops = forms_of("~", "")[0], forms_of(cwd, "")
     below = {pattern for patterns in FILES.values() for pattern in patterns}
     below |= {f"{base}{name}/{each}" for base in ("", ".config/") for name, names in FILES.items() for each in names}
-    for pattern in ("*", "*/*", *sorted(below)):
-        for name in iglob(pattern, root_dir=tree, include_hidden=True):
-            forms = forms_of(os.path.join(target, name), cwd)
-            below_home = [form[len(home) + 1 :] for form in forms if is_below(form, home)]
-            in_home = {each.removeprefix(".config/").partition("/")[0] for each in below_home}
-            counts = os.path.isfile(forms[0]) or not in_home.isdisjoint(FILES)
-            if any(map(wiring_part, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
-                yield name
+    names = (name for each in ("*", "*/*", *below) for name in iglob(each, root_dir=tree, include_hidden=True))
+    for name in dict.fromkeys(names):
+        forms = forms_of(os.path.join(target, name), cwd)
+        below_home = [form[len(home) + 1 :] for form in forms if is_below(form, home)]
+        in_home = {each.removeprefix(".config/").partition("/")[0] for each in below_home}
+        counts = os.path.isfile(forms[0]) or not in_home.isdisjoint(FILES)
+        if any(map(wiring_part, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
+            yield name
 
 
 def reason_against_taking(path: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
