@@ -148,7 +148,7 @@ def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
     home, tops = forms_of("~", "")[0], forms_of(cwd, "")
     below = {pattern for patterns in FILES.values() for pattern in patterns}
     below |= {f"{base}{name}/{each}" for base in ("", ".config/") for name, names in FILES.items() for each in names}
-    names = (name for each in ("*", "*/*", *below) for name in iglob(each, root_dir=tree, include_hidden=True))
+    names = (name for each in ("*", "*/*", *sorted(below)) for name in iglob(each, root_dir=tree, include_hidden=True))
     for name in dict.fromkeys(names):
         forms = forms_of(os.path.join(target, name), cwd)
         below_home = [form[len(home) + 1 :] for form in forms if is_below(form, home)]
