@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from hashlib import sha256
 from time import monotonic
 
 import pytest
@@ -561,3 +562,15 @@ def test_what_grows_is_covered_only_where_it_is_run(tmp_path, command, covered):
 def test_an_entry_adds_files_and_takes_others_away(full):
     config = {"command": "hooks/check.sh notes.md package.json", "scripts": ["tools.py"], "ignore": ["notes.md"]}
     assert runs(config, full) == ["hooks/check.sh", "package.json", "tools.py"]
+
+
+def test_a_script_runs_as_it_was_trusted_and_no_other(project):
+    script = project / "hooks" / "check.sh"
+    of_one = entry(scripts=FrozenDict({str(script): sha256(script.read_bytes()).hexdigest()}))
+    assert check_scripts(of_one) == {str(script): script.read_bytes()}
+    script.write_text("#!/bin/sh\nexit 2\n")
+    with pytest.raises(TrustError, match=r"check\.sh has changed since it was trusted"):
+        check_scripts(of_one)
+    script.unlink()
+    with pytest.raises(TrustError, match=r"check\.sh, which was trusted, cannot be read"):
+        check_scripts(of_one)

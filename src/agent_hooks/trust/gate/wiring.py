@@ -151,7 +151,7 @@ def wiring_in(tree: str, target: str, cwd: str) -> Iterator[str]:
     for pattern in ("*", *sorted(below)):
         for name in iglob(pattern, root_dir=tree):
             forms = forms_of(os.path.join(target, name), cwd)
-            in_home = {form[len(home) + 1 :].removeprefix(".config/").partition("/")[0] for form in forms}
+            in_home = {form.removeprefix(f"{home}/").removeprefix(".config/").partition("/")[0] for form in forms}
             counts = os.path.isfile(forms[0]) or not in_home.isdisjoint(FILES)
             if any(map(is_wiring, forms)) and (counts or any(is_below(form, top) for form in forms for top in tops)):
                 yield name
