@@ -167,6 +167,14 @@ def test_static_and_class_methods_are_hooks(manager):
     assert manager.hooks().dispatch_sync(shell("ls")).context == "ls\n\nBoth"
 
 
+def test_a_hook_of_another_name_is_checked_by_the_event_that_it_names(manager):
+    def gate(nonsense):
+        """It would be called with an argument that no event offers."""
+
+    with pytest.raises(RegistrationError, match="nonsense"):
+        manager.register(Plugin(gate=hookimpl(specname="before_tool_use")(gate)))
+
+
 def test_the_frameworks_own_hooks_cannot_be_async(manager):
     async def agent_hooks_executed(hook_name):
         """Nobody would await it."""

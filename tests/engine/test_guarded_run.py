@@ -417,3 +417,32 @@ def test_a_child_asks_async_hooks_of_a_parent_of_the_other_sort(sync: bool):
 
     drive(run()) if sync else asyncio.run(run())
     assert heard == ["before_subagent", "after_subagent"]
+
+
+def test_a_step_has_the_calls_that_were_made_in_it():
+    steps: list[Any] = []
+    manager = managed(("after_step", lambda step: steps.append([each.name for each in step.executions])))
+
+    async def loop(run: GuardedRun, prompt: Any) -> str:
+        await run.tool(LS, lambda call: "")
+        await run.model(REQUEST, lambda request: "hi")
+        await run.tool(LS, lambda call: "")
+        await run.tool(LS, lambda call: "")
+        return "done"
+
+    turn(manager, loop)
+    assert steps == [["Bash"], ["Bash", "Bash"]]
+
+
+def test_a_run_ends_after_its_hooks_in_the_background():
+    heard: list[str] = []
+    manager = managed()
+
+    async def late(ctx: Any) -> None:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        heard.append("late")
+
+    manager.add(HookRegistration("after_execution", late, mode="observe", background=True))
+    turn(manager, lambda run, prompt: "done")
+    assert heard == ["late"]
