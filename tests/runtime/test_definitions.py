@@ -188,6 +188,7 @@ def test_what_cannot_be_honoured_is_logged_with_file_and_line(folder, caplog):
 def test_disallowed_tools_are_left_out(folder):
     file = folder / "agents" / "reviewer.md"
     file.write_text("---\nname: x\nmodel: inherit\ndisallowedTools: [Bash]\n---\n")
+    assert Definition.read(file, is_trusted=False).model == ""
     builder, driver = made(folder, "Done.")
     builder.build().run_sync("Go.")
     assert [each["name"] for each in driver.requests[0].tools] == ["read_file"]
