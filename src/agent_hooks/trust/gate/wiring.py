@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.shell.patterns import Pattern
 from agent_hooks.system.paths import expanded, is_below
 
 from .locations import forms_of, read_text
@@ -53,7 +52,7 @@ _SYSTEM = frozenset(("etc", "application support", ".config", ".codeium", "roami
 # The files that `agent-hooks install` makes for us alone.
 _OWN_FILES = frozenset(("agent-hooks.json", "agent-hooks.js"))
 # Below a host's folder, code that it loads as it starts and that may answer before its hooks do.
-_CODE = Pattern(r"^(?:plugins?|tools?|extensions|installed-plugins|skills)/")
+_CODE = frozenset("plugin plugins tool tools extensions installed-plugins skills".split())
 # Variables that name the folder of a host's settings, with its usual name.
 _HOMES = {
     "CLAUDE_CONFIG_DIR": ".claude",
@@ -84,7 +83,7 @@ def wiring_part(form: str) -> str:
     from fnmatch import fnmatch
 
     found = [rest for name, rest in places if any(fnmatch(rest, pattern) for pattern in FILES[name])]
-    is_whole = found and (names[-1] in _OWN_FILES or any(map(_CODE.search, found)))
+    is_whole = found and (names[-1] in _OWN_FILES or any(rest.partition("/")[0] in _CODE for rest in found))
     return ALL if is_whole else WIRING if found else ""
 
 
