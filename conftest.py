@@ -13,8 +13,8 @@ settings.load_profile("agent_hooks")
 
 @pytest.hookimpl(optionalhook=True)  # of pytest-xdist
 def pytest_xdist_auto_num_workers() -> int:
-    """Return one worker more than there are processors: many tests wait for a process or a deadline."""
-    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+    """Return two workers more than there are processors: many tests wait for a process or a deadline."""
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 2
 
 
 def pytest_collection_finish() -> None:

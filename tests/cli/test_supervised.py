@@ -257,7 +257,7 @@ def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command
 @pytest.mark.parametrize(
     ("event", "within"),
     [
-        ("PreToolUse", 40),  # the command waits 10 s of the host's 600
+        pytest.param("PreToolUse", 40, marks=pytest.mark.full),  # the command waits 10 s of the host's 600
         ("SessionEnd", 9),  # Claude Code gives it 1.5 s in all
     ],
 )

@@ -88,6 +88,8 @@ UNREADABLE: dict[str, tuple[str, str | bytes, str]] = {
     "hookconf_that_names_a_path": ("hookconf.py", "agent_hooks_plugins = ['../evil']", "'../evil', which is not the"),
     "hookconf_that_is_binary": ("hookconf.py", b"\x7fELF\x00\xff", "hookconf.py"),
 }
+# Seconds, where another of the kind takes as long.
+SLOWEST = {"condition_of_nested_brackets", "condition_of_stars"}
 # What a file may ask for that takes long, though it can be read.
 SLOW: dict[str, tuple[str, str]] = {
     "condition_of_half_a_megabyte": (SETTINGS, claude(**{"if": f"Bash({'a' * LONG})"})),
@@ -137,7 +139,9 @@ def test_what_cannot_be_read_is_named_in_no_time_and_refused_once_trusted(victim
     assert says in " ".join((outcome.reason, *map(str, loader.findings)))
 
 
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.full] if name in SLOWEST else []) for name in SLOW]
+)
 def test_what_would_take_long_is_bounded(victim: Victim, name: str):
     path, content = SLOW[name]
     victim.write(path, content)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from disguises import HIDING, PROJECTS, TEXTS, WORDS, WRAPPED, failures
 from making import decision
 
 KINDS = {**WORDS, **TEXTS, **PROJECTS, **WRAPPED}
-COUNT, SEED = 2000, 1
+# `tox -e generated` tries 10,000.
+COUNT, SEED = int(os.environ.get("AGENT_HOOKS_EXAMPLES", "1000")) // 2, 1
 
 HARMFUL = [
     "rm -rf /",
