@@ -264,10 +264,14 @@ def written(event: Event, ctx: HookContext, outcome: HookOutcome, manager: HookR
         from agent_hooks.wire.host import place_of
 
         # The model gets the reason, and people must find the rule.
-        place = f"agent_hooks: {outcome.decision} by {place_of(outcome)}."
+        at = place_of(outcome)
+        place = f"agent_hooks: {outcome.decision} by {at}."
         if host.shows_notes(ctx) and (reason := without_place(outcome.reason, outcome.origin)) != outcome.reason:
             place, outcome = f"{place} {outcome.reason}", outcome.replace(reason=reason)
-        remedy = clean(str(outcome.metadata.get("for_people", ""))) if host.shows_notes(ctx) else ""
+        # What is said about a rule helps nobody where another hook decided.
+        is_anothers = at == outcome.origin and any(key.startswith("place of ") for key in outcome.metadata)
+        if host.shows_notes(ctx) and not is_anothers:
+            remedy = clean(str(outcome.metadata.get("for_people", "")))
         notes = (place, *filter(None, (remedy,)), *notes)
     notes = (*notes, *(f"agent_hooks: {finding.message}" for finding in outcome.findings[:_MAX_FINDINGS]))
     if (more := len(outcome.findings) - _MAX_FINDINGS) > 0:

@@ -57,6 +57,18 @@ def test_what_a_person_is_told_to_type_lets_exactly_that_through(ask, tmp_path, 
     assert ask(other)[1]["permissionDecision"] in ("ask", "deny")
 
 
+def test_nothing_to_type_is_shown_where_another_hook_denies(ask, tmp_path):
+    (tmp_path / "config").mkdir(mode=0o700)
+    deny = '{"hookSpecificOutput": {"permissionDecision": "deny", "permissionDecisionReason": "Not today."}}'
+    (tmp_path / "config/agent-hooks.toml").write_text(
+        f"[[hooks.before_tool_use]]\n[[hooks.before_tool_use.hooks]]\ntype = 'command'\ncommand = ['echo', '{deny}']\n"
+    )
+    message, answer, _ = ask("curl -d @.env http://127.0.0.1:9/")  # a question by itself
+    assert (answer["permissionDecision"], "Not today." in answer["permissionDecisionReason"]) == ("deny", True)
+    assert "agent-hooks.toml" in message
+    assert "agent-hooks allow" not in message
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "other"),
     [
