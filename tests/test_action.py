@@ -45,6 +45,7 @@ def test_no_input_is_part_of_a_script(step):
     assert "${{" not in STEPS[step]["run"]
 
 
+@pytest.mark.full
 def test_installing_runs_no_module_of_the_checkout(run, tmp_path):
     for name in ("venv.py", "pip/__main__.py", "pip/__init__.py", "ensurepip/__init__.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

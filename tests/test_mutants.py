@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 SCRIPT = Path(__file__).parent.parent / ".ci" / "mutants.py"
 MUTANTS = runpy.run_path(str(SCRIPT))
 MODULE = '''\

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from commands import Command
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.not_resident("it starts its own"),
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
 ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
 ]
 

@@ -17,6 +17,7 @@ from projects import Project, toml
 from residents import RULES, bash, is_over
 
 pytestmark = [
+    pytest.mark.full,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
 ]
 

@@ -47,6 +47,7 @@ def test_each_fault_is_blocked_and_nothing_else(wired):
     assert not (wired.home / ".config" / "agent-hooks").exists()  # nothing is configured or trusted that was not
 
 
+@pytest.mark.full
 def test_a_gate_that_is_open_is_shown_and_exits_1(wired):
     files = {host: wired.home / file for host, file in HOSTS.items()}
     before = {host: file.read_text() for host, file in files.items()}
