@@ -59,6 +59,7 @@ def main(sessions: int = 8, events: int = 200) -> int:
     for way in ("cold", "resident"):
         with tempfile.TemporaryDirectory() as folder:
             command = Command(Path(folder))
+            command.forks = False  # each event starts Python, as with a host
             command.install(RULE)
             running = Resident(command) if way == "resident" else None
             begun = perf_counter()
