@@ -159,8 +159,9 @@ class FrameworkHooks:
 
     def hosted(self, names: Iterable[str]) -> None:
         """Name the tools that a provider runs itself, past the gates about tool calls."""
-        for name in names:
-            if any(hook.event == "before_tool_use" and _decides(hook) for hook in self.manager.all_hooks()):
+        hosted = [*names]
+        if hosted and any(hook.event == "before_tool_use" and _decides(hook) for hook in self.manager.all_hooks()):
+            for name in hosted:
                 self._warn(
                     f"The provider runs the tool {name!r} itself, so hooks about tool calls are not asked about it: a "
                     "hook on before_inference finds it in request.tools, and can deny the request."
