@@ -6,7 +6,6 @@ import os
 import re
 import socket
 import subprocess
-import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from agent_hooks.cli.resident import STATUS, TAKEN
 from agent_hooks.system.sockets import LENGTH, address_of, open_folder, pack, size_of, unpack, variables_at_start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from commands import Command
@@ -141,14 +140,6 @@ def bash(payload: Any, agent: str, command: str, **changes: Any) -> dict[str, An
     """The payload of a shell command."""
     made: dict[str, Any] = payload(agent, "PreToolUse", tool_name="Bash", tool_input={"command": command}, **changes)
     return made
-
-
-def is_over(condition: Callable[[], bool]) -> bool:
-    """Wait until ``condition`` holds."""
-    until = time.monotonic() + 30
-    while not condition() and time.monotonic() < until:
-        time.sleep(0.02)
-    return condition()
 
 
 class Residents:

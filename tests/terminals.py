@@ -21,14 +21,14 @@ os.execv(sys.argv[1], sys.argv[1:])
 
 
 class Terminal:
-    """The command in a terminal of its own."""
+    """A Python program, with its arguments, in a terminal of its own."""
 
-    def __init__(self, command, *arguments):
+    def __init__(self, words, env, cwd):
         self.ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-c", IN_TERMINAL, *command.arguments(*arguments)],
-            env={**command.environment, "TERM": "xterm"},
-            cwd=command.folder,
+            [sys.executable, "-c", IN_TERMINAL, *words],
+            env={**env, "TERM": "xterm"},
+            cwd=cwd,
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -37,9 +37,9 @@ class Terminal:
         os.close(theirs)
         self.text = ""
 
-    def read(self, until=""):
+    def read(self, until="", seconds=30):
         """Read up to a text, or to the end of all output, and return what came, without colours."""
-        deadline = monotonic() + 30
+        deadline = monotonic() + seconds
         while not until or until not in self.text:
             assert monotonic() < deadline, self.text
             if not select.select([self.ours], [], [], 1)[0]:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import difflib
 import os
-import pty
-import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from runtime.drivers.chat_server import ChatServer, response
+from terminals import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,14 +29,6 @@ SECONDS = 60.0
 
 # What of the environment is not for an example under test: settings of this machine, and models that cost money.
 FOREIGN = ("AGENT_HOOKS_", "CLAUDE_", "EXAMPLES_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "XDG_")
-
-# The first program of a session takes its terminal by this, before it becomes the example.
-TAKE_TERMINAL = """
-import fcntl, os, sys, termios
-
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
 
 
 def environment(home: Path, **variables: str) -> dict[str, str]:
@@ -163,50 +153,14 @@ def test_another_model_can_be_named(tmp_path: Path):
 # -- at a terminal -----------------------------------------------------------------------------------------------------
 
 
-class Terminal:
-    """A program at a real (pseudo) terminal, and the person before it."""
-
-    def __init__(self, example: Path, home: Path) -> None:
-        self._master, slave = pty.openpty()
-        command = [sys.executable, "-c", TAKE_TERMINAL, "-W", "error", str(example)]
-        self.process = subprocess.Popen(
-            command,
-            cwd=home,
-            env=environment(home, TERM="xterm"),
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-        )
-        os.close(slave)
-        self.shown = ""
-
-    def reads(self, expected: str) -> None:
-        """Read until ``expected`` is shown."""
-        deadline = time.monotonic() + SECONDS
-        while expected not in self.shown:
-            ready, _, _ = select.select([self._master], [], [], max(0.0, deadline - time.monotonic()))
-            assert ready, f"{expected!r} was not shown, but {self.shown!r}"
-            try:
-                self.shown += os.read(self._master, 4096).decode().replace("\r\n", "\n")
-            except OSError:  # the program has ended
-                pytest.fail(f"{expected!r} was not shown, but {self.shown!r}")
-
-    def types(self, text: str) -> None:
-        os.write(self._master, text.encode())
-
-    def close(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        os.close(self._master)
-
-
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     """A terminal at which the support bot has begun its work."""
-    made = Terminal(SUPPORT_BOT, tmp_path)
+    made = Terminal([sys.executable, "-W", "error", str(SUPPORT_BOT)], environment(tmp_path), tmp_path)
     yield made
-    made.close()
+    made.process.kill()
+    made.process.wait()
+    os.close(made.ours)
 
 
 @pytest.mark.docs
@@ -220,10 +174,10 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def test_a_person_at_the_terminal_decides_about_a_large_refund(
     terminal: Terminal, typed: str, answered: str, left: str
 ):
-    terminal.reads("[d]eny: ")
-    assert "why: Pay back 400 for order 1002?" in terminal.shown
-    assert terminal.shown.count("needs permission") == 1, "a small refund is paid without a question"
-    terminal.types(typed)
-    terminal.reads(left)
-    assert answered in terminal.shown
+    terminal.read("[d]eny: ", SECONDS)
+    assert "why: Pay back 400 for order 1002?" in terminal.text
+    assert terminal.text.count("needs permission") == 1, "a small refund is paid without a question"
+    terminal.type(typed)
+    terminal.read(left, SECONDS)
+    assert answered in terminal.text
     assert terminal.process.wait(SECONDS) == 0

@@ -14,7 +14,8 @@ import pytest
 from agent_hooks.cli.warming import LoadedFiles
 from commands import PACKAGES, SCRIPT
 from projects import denying, toml
-from residents import RULES, bash, is_over
+from residents import RULES, bash
+from waiting import eventually
 
 pytestmark = [
     pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no resident process on this system"),
@@ -168,8 +169,8 @@ def test_of_two_that_start_at_once_one_stays(command):
         subprocess.Popen(command.arguments("serve"), env=command.environment, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    assert is_over(lambda: any(each.poll() is not None for each in both))
-    assert is_over(lambda: command("serve", "--status").exit_code == 0)
+    assert eventually(lambda: any(each.poll() is not None for each in both), 30)
+    assert eventually(lambda: command("serve", "--status").exit_code == 0, 30)
     command("serve", "--stop")
     assert sorted(each.wait(30) for each in both) == [0, 1]
     said = [each.communicate()[1] for each in both]

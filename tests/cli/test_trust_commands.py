@@ -43,9 +43,13 @@ def digest_of(project):
 # -- in a terminal -----------------------------------------------------------------------------------------------------
 
 
+def in_terminal(command, *arguments):
+    return Terminal(command.arguments(*arguments), command.environment, command.folder)
+
+
 def said(command, project, answer, *, meanwhile=None):
     """What the command says to an answer, and its exit code."""
-    terminal = Terminal(command, "trust", str(project.root))
+    terminal = in_terminal(command, "trust", str(project.root))
     shown = terminal.read(QUESTION)
     assert "not trusted: none of its hooks run" in shown
     assert digest_of(project) in shown
@@ -68,7 +72,7 @@ def test_anything_else_does_not(command, project, standing, answer):
 
 @pytest.mark.parametrize("key", ["\x03", "\x04"])
 def test_breaking_off_does_not(command, project, standing, key):
-    terminal = Terminal(command, "trust", str(project.root))
+    terminal = in_terminal(command, "trust", str(project.root))
     terminal.read(QUESTION)
     terminal.type_until_it_ends(key)
     assert (terminal.end(), "Traceback" in terminal.text, standing()) == (1, False, "untrusted")
@@ -88,10 +92,10 @@ def test_what_changes_while_it_is_asked_is_not_trusted(command, project, standin
 
 
 def test_nothing_is_asked_where_nothing_changed_or_json_is_wanted(command, project):
-    asked = Terminal(command, "trust", "--json", str(project.root))
+    asked = in_terminal(command, "trust", "--json", str(project.root))
     assert (asked.end(), json.loads(asked.text)["status"]) == (1, "untrusted")
     command.trust(project)
-    terminal = Terminal(command, "trust", str(project.root))
+    terminal = in_terminal(command, "trust", str(project.root))
     assert terminal.end() == 0
     assert "trusted, as it is now" in terminal.text
 
@@ -243,7 +247,7 @@ def test_nothing_that_is_shown_steers_the_terminal(command, project):
     evil = "\x1b[2J\u202e\r\n\u2028"
     project.write({"a\x1b[2J/hookconf.py": HOOKCONF, "agent-hooks.toml": toml([f"echo {evil}"], matcher="Bash")})
     for option in ("--show", "--diff"):
-        terminal = Terminal(command, "trust", option, str(project.root))
+        terminal = in_terminal(command, "trust", option, str(project.root))
         assert terminal.end() == 0
         assert all(each.isprintable() or each == "\n" for each in terminal.text)
 
@@ -371,7 +375,7 @@ def test_a_coding_agent_that_runs_the_command_trusts_nothing(command, project, s
 
 def test_nor_does_it_in_a_terminal_that_it_has_made(command, project, standing):
     command.environment["CLAUDECODE"] = "1"
-    terminal = Terminal(command, "trust", str(project.root))
+    terminal = in_terminal(command, "trust", str(project.root))
     assert terminal.end() == 1
     assert QUESTION not in terminal.text
     assert "Claude Code runs this command" in terminal.text

@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from projects import Project, toml
-from residents import RULES, bash, is_over
+from residents import RULES, bash
+from waiting import eventually
 
 pytestmark = [
     pytest.mark.full,
@@ -132,7 +133,7 @@ def test_a_worker_keeps_no_descriptor_and_no_process_of_its_events(command, payl
         # It collects the processes of an event after the next one: those of two events, with two each, may be there.
         return len(children.read_text().split()) <= 4
 
-    assert is_over(has_few)
+    assert eventually(has_few, 30)
 
 
 def test_what_a_hook_prints_does_not_reach_the_host(command, payload, serve):
@@ -185,7 +186,7 @@ def test_the_hooks_end_with_the_command_of_the_host(command, payload, tmp_path, 
     client.stdin.write(event.encode())
     client.stdin.close()
     pid = tmp_path / "pid"
-    assert is_over(lambda: pid.exists() and pid.read_text().strip() != "")
+    assert eventually(lambda: pid.exists() and pid.read_text().strip() != "", 30)
     client.kill()
     client.wait()
 
@@ -196,7 +197,7 @@ def test_the_hooks_end_with_the_command_of_the_host(command, payload, tmp_path, 
             return True
         return False
 
-    assert is_over(has_ended)
+    assert eventually(has_ended, 30)
     assert running.process.poll() is None
 
 

@@ -8,7 +8,6 @@ import shutil
 import site
 import subprocess
 import sys
-import textwrap
 import venv
 from pathlib import Path
 
@@ -23,40 +22,6 @@ from agent_hooks.testing import make_context
 from engine import shell
 
 pytestmark = pytest.mark.interpreter
-
-GUARD = """
-    from agent_hooks import HookOutcome, hookimpl
-
-    @hookimpl(match="shell")
-    def before_tool_use(tool_call):
-        return HookOutcome.with_context("{name} saw " + tool_call.command)
-"""
-
-
-@pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Install a plugin: a module with this source in a distribution of its own, with an entry point."""
-    monkeypatch.delenv("AGENT_HOOKS_DISABLE", raising=False)
-
-    def install(name: str, source: str = GUARD, distribution: str = "", version: str = "1.0", needs: str = "") -> None:
-        distribution = distribution or f"{name}-dist"
-        site = tmp_path / distribution
-        info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        info.mkdir(parents=True)
-        module = f"plugin_{distribution}_{tmp_path.name}".replace("-", "_")
-        (site / f"{module}.py").write_text(textwrap.dedent(source.replace("{name}", name)))
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-            + (f"Requires-Dist: {needs}\n" if needs else "")
-        )
-        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
-        monkeypatch.syspath_prepend(str(site))
-        modules.append(module)
-
-    modules: list[str] = []
-    yield install
-    for module in modules:
-        sys.modules.pop(module, None)
 
 
 def mine(manager: HookManager, *names: str) -> dict[str, PluginInfo]:
@@ -309,7 +274,7 @@ def test_a_plugin_may_register_more(install):
 def test_two_distributions_may_claim_one_name(install):
     """Neither is passed over in silence: the second counts as broken."""
     install("alpha")
-    install("alpha", GUARD, distribution="other-dist")
+    install("alpha", distribution="other-dist")
     found = [info for info in HookManager().plugins() if info.name.startswith("alpha")]
     assert sorted(info.status for info in found) == ["active", "broken"]
     assert {info.distribution for info in found} == {"alpha-dist", "other-dist"}

@@ -10,7 +10,7 @@ import sys
 import threading
 from pathlib import Path
 from textwrap import dedent
-from time import monotonic, sleep
+from time import monotonic
 
 import pytest
 from hypothesis import given, settings
@@ -20,6 +20,7 @@ import agent_hooks
 from agent_hooks.handlers import processes
 from agent_hooks.handlers.escaped import RUN, end_all
 from agent_hooks.handlers.processes import MAX_STDOUT, Finished, in_thread_cancellable, run_process
+from waiting import eventually
 
 pytestmark = pytest.mark.interpreter
 
@@ -43,13 +44,6 @@ def is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (ProcessLookupError, FileNotFoundError):
         return False
-
-
-def eventually(condition, seconds: float = 10.0) -> bool:
-    until = monotonic() + seconds
-    while not (done := condition()) and monotonic() < until:
-        sleep(0.005)
-    return bool(done)
 
 
 def pid_in(file: Path) -> int:

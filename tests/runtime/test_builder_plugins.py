@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import textwrap
 from typing import Any
 
 import pytest
@@ -15,34 +13,19 @@ from agent_hooks.runtime.driver import ScriptedDriver
 from runtime.agents import call, echo, results
 from runtime.test_builder import DENY, Denies, builder_of, nothing
 
+GUARD = """
+    from agent_hooks import HookOutcome, hookimpl
+
+    @hookimpl(match="echo")
+    def before_tool_use(ctx):
+        return HookOutcome.deny("by {name}")
+"""
+
 
 @pytest.fixture
-def install(tmp_path, monkeypatch):
-    """Install a plugin that denies echo: a module in a distribution of its own, with an entry point."""
-    monkeypatch.delenv("AGENT_HOOKS_DISABLE", raising=False)
-    source = """
-        from agent_hooks import HookOutcome, hookimpl
-
-        @hookimpl(match="echo")
-        def before_tool_use(ctx):
-            return HookOutcome.deny("by NAME")
-    """
-
-    def install(name: str) -> None:
-        site = tmp_path / name
-        info = site / f"{name}_dist-1.0.dist-info"
-        info.mkdir(parents=True)
-        module = f"plugin_{name}_{tmp_path.name}".replace("-", "_")
-        (site / f"{module}.py").write_text(textwrap.dedent(source).replace("NAME", name))
-        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}-dist\nVersion: 1.0\n")
-        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
-        monkeypatch.syspath_prepend(str(site))
-        modules.append(module)
-
-    modules: list[str] = []
-    yield install
-    for module in modules:
-        sys.modules.pop(module, None)
+def install(install):
+    """Install a plugin that denies echo."""
+    return lambda name: install(name, GUARD)
 
 
 def texts_with(plugins: Any) -> list[Any]:
