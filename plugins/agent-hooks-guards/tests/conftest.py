@@ -16,6 +16,7 @@ def state_folder(tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.setenv("CI", "1")  # tests have no terminal
+    monkeypatch.setattr("agent_hooks.system.ancestors.notes_dir", lambda name: "")  # no process is an agent's
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(folder))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setattr("agent_hooks.sources.files.managed_dir", lambda: str(tmp_path / "managed"))

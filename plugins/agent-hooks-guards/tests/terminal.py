@@ -13,7 +13,14 @@ from time import monotonic
 
 from agent_hooks.system.by_hand import AGENTS
 
-PROGRAM = "import sys\nfrom agent_hooks_core import main\nsys.exit(main())\n"
+# People type the commands: it counts as nobody's agent, whoever runs the tests.
+PROGRAM = """
+import sys
+from agent_hooks.system import ancestors
+from agent_hooks_core import main
+ancestors.notes_dir = lambda name: ""
+sys.exit(main())
+"""
 
 
 def environment(**more: str) -> dict[str, str]:

@@ -24,6 +24,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     (home / "config").mkdir(parents=True)
     monkeypatch.setenv("CI", "1")  # tests have no terminal
+    monkeypatch.setattr("agent_hooks.system.ancestors.notes_dir", lambda name: "")  # no process is an agent's
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(home / "state"))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(home / "config"))

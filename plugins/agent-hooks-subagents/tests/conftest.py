@@ -17,6 +17,7 @@ def own_folders(tmp_path, monkeypatch):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.setenv("CI", "1")  # tests have no terminal
+    monkeypatch.setattr("agent_hooks.system.ancestors.notes_dir", lambda name: "")  # no process is an agent's
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "state"))
     monkeypatch.setenv("AGENT_HOOKS_CONFIG_DIR", str(tmp_path / "config"))
     for variable in (
