@@ -13,3 +13,8 @@ def tables(test: str) -> dict[str, Any]:
     A test says ``ROWS = tables(__file__)`` and parametrises with ``ROWS["name_of_the_test"]``.
     """
     return tomllib.loads(Path(test).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def rows(topics: dict[str, Any]) -> list[Any]:
+    """Return the rows of all ``topics``: the lines of a text, or the items of a list."""
+    return [row for topic in topics.values() for row in (topic.splitlines() if isinstance(topic, str) else topic)]

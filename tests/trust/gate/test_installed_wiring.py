@@ -7,64 +7,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from agent_hooks.cli.wiring.hosts import WIRINGS
+from tables import tables
 
 if TYPE_CHECKING:
     from environments import Gated
 
-INSTALLING = r"""
-agent-hooks uninstall claude-code
-agent-hooks uninstall --all
-agent-hooks-core install codex --events session_end
-agent-hooks install --all --project
-agent-hooks --help; agent-hooks uninstall codex
-ENV/bin/python -I -S SITE/agent_hooks_core.py uninstall --all
-ENV/bin/python -I -S SITE/agent_hooks_core.py install claude-code --events SessionEnd
-ENV/bin/python3 SITE/agent_hooks_core.py uninstall codex
-ENV/bin/python -ISB SITE/agent_hooks_core.py uninstall codex
-ENV/bin/python -I -S ENV/bin/../lib/python*/site-packages/agent_hooks_core.py uninstall codex
-cd SITE && python agent_hooks_core.py uninstall codex
-cd SITE && python -m agent_hooks_core uninstall codex
-python -m agent_hooks uninstall codex
-env -i HOME=$HOME ENV/bin/python -I -S SITE/agent_hooks_core.py uninstall codex
-env -u CLAUDECODE agent-hooks uninstall claude-code
-unset CLAUDECODE; agent-hooks uninstall claude-code
-printf 'uninstall\n--all\n' | xargs ENV/bin/python -I -S SITE/agent_hooks_core.py
-W=uninstall; ENV/bin/python -I -S SITE/agent_hooks_core.py $W codex
-sh -c 'ENV/bin/python -I -S SITE/agent_hooks_core.py uninstall codex'
-nohup agent-hooks uninstall codex &
-python -c "import os; os.execv(X, [X, '-I', '-S', 'SITE/agent_hooks_core.py', 'uninstall', 'codex'])"
-python -c "from agent_hooks.cli.wiring.commands import uninstall; uninstall(['codex'], project=False, dry_run=False)"
-python -c "from agent_hooks.cli.commands import commands; commands(['uninstall', 'codex'])"
-python -c "import agent_hooks_core; agent_hooks_core.main()" uninstall codex
-python -c "import runpy, sys; sys.argv = ['x', 'install', 'codex']; runpy.run_module('agent_hooks.__main__')"
-""".strip().splitlines()
-LOOKING = r"""
-agent-hooks status
-agent-hooks status --json
-ENV/bin/python -I -S SITE/agent_hooks_core.py status
-agent-hooks install --help
-agent-hooks uninstall --help
-cat ~/.claude/settings.json
-git status
-""".strip().splitlines()
-TAKING = r"""
-echo '{}' > FILE
-rm -f FILE
-mv FILE /tmp/x
-cp /tmp/x.json FILE
-ln -sf /dev/null FILE
-sed -i s/python/true/ FILE
-python -c "open('FILE', 'w').write('{}')"
-""".strip().splitlines()
+TABLES = tables(__file__)
+TAKING = TABLES["taking"].splitlines()
 OURS = '{"hooks": {"Stop": [{"command": "/env/bin/python -I -S /site/agent_hooks_core.py run --agent x"}]}}\n'
 
 
-@pytest.mark.parametrize("command", INSTALLING)
+@pytest.mark.parametrize("command", TABLES["installing"].splitlines())
 def test_an_agent_cannot_install_or_uninstall_however_it_spells_it(gated: Gated, command: str):
     assert gated.decides(command) == "deny"
 
 
-@pytest.mark.parametrize("command", LOOKING)
+@pytest.mark.parametrize("command", TABLES["looking"].splitlines())
 def test_an_agent_may_look_at_what_is_wired(gated: Gated, command: str):
     assert gated.decides(command) == "proceed"
 
@@ -135,21 +93,7 @@ def test_the_trust_of_codex_is_kept_from_agents(gated: Gated):
         path.unlink()
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        "~/.local/state/agent-hooks/wiring/0123456789abcdef.json",
-        "~/.local/state/agent-hooks/wiring/0123456789abcdef.restore",
-        "SITE/agent_hooks_core.py",
-        "SITE/agent_hooks/cli/run.py",
-        "SITE/agent_hooks_guards/__init__.py",
-        "SITE/agent_hooks_guards-0.1.0.dist-info/entry_points.txt",
-        "SITE/agent_hooks_core-0.1.0.dist-info/RECORD",
-        "ENV/bin/python",
-        "ENV/bin/python3",
-        "ENV/pyvenv.cfg",
-    ],
-)
+@pytest.mark.parametrize("path", TABLES["kept"].splitlines())
 def test_the_records_and_all_that_the_command_line_names_are_kept_from_agents(gated: Gated, path: str):
     file = gated.filled(path)
     assert gated.asked("Write", {"file_path": file, "content": ""})[0] == "deny"
