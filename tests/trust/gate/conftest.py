@@ -32,6 +32,7 @@ FILES = {
     "skills/plain/SKILL.md": "---\nname: plain\n---\nSteps.\n",
     "pyproject.toml": '[project]\nname = "a"\nversion = "1"\n\n[tool.agent_hooks.policy]\non_gate_failure = "closed"\n',
     "broken/pyproject.toml": "[tool.agent_hooks]\nbroken = \n",
+    "inner/pyproject.toml": "[tool.agent_hooks.policy]\nshadow = false\n",
     "package/pyproject.toml": '[project]\nname = "b"\nversion = "1"\n',
     "bad.patch": "--- a/hookconf.py\n+++ b/hookconf.py\n@@ -1 +1 @@\n-raise\n+pass\n",
     "good.patch": "--- a/src/app.py\n+++ b/src/app.py\n@@ -1 +1 @@\n-x = 1\n+x = 2\n",
