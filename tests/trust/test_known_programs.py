@@ -6,6 +6,9 @@ import pytest
 
 from agent_hooks.trust.command_words import CommandWords
 from agent_hooks.trust.known_programs import code_files, grows, interpreted, unseen_task, written_files
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def only(text):
@@ -14,53 +17,18 @@ def only(text):
     return words.invocations[0]
 
 
-@pytest.mark.parametrize(
-    ("command", "kind", "argument"),
-    [
-        ("python3 -W error x.py a", "script", "x.py"),
-        ("bash -o pipefail x", "script", "x"),
-        ("source x", "script", "x"),
-        ("bun run x.ts", "script", "x.ts"),
-        ("node --require a x.js", "script", "x.js"),
-        ("python3 -c code x.py", "code", "code"),
-        ("python3 -Bc 'import a'", "code", "import a"),
-        ("python3 -c'import a'", "code", "import a"),
-        ("perl -ne 'a'", "code", "a"),
-        ("deno eval 'a()'", "code", "a()"),
-        ("python3 x.py -c a", "script", "x.py"),
-        ("python3 -u -m a.b x", "module", "a.b"),
-        ("python3 -", "stdin", None),
-        ("sh -s a", "stdin", None),
-        ("python3 --version", "", None),
-        ("cat x", "", None),
-    ],
-)
+@pytest.mark.parametrize(("command", "kind", "argument"), TABLES["interpreted"])
 def test_the_script_or_code_of_an_interpreter(command, kind, argument):
     found = interpreted(only(command))
-    assert (found[0], found[1] and found[1].text) == (kind, argument)
+    assert (found[0], found[1] and found[1].text) == (kind, argument or None)
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [
-        ("cat a", []),
-        ("[ -f a ]", []),
-        ("jq -f a b", ["a"]),
-        ("grep -qf a b", ["a"]),
-        ("eslint --config a b", ["a"]),
-        ("sed '1e ./a' b", ["1e ./a"]),
-        ("tar -I ./a -cf b c", ["./a"]),
-        ("tar --to-command=./a -xf b", ["./a"]),
-    ],
-)
+@pytest.mark.parametrize(("command", "expected"), TABLES["code"])
 def test_the_code_and_rules_of_a_reading_program(command, expected):
     assert [each.text for each in code_files(only(command))] == expected
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"),
-    [("cp a b", ["b"]), ("tee -a b", ["-a", "b"]), ("some a --log b --output=c -o d", ["b", "c", "d"]), ("some a", [])],
-)
+@pytest.mark.parametrize(("command", "expected"), TABLES["written"])
 def test_the_files_that_a_program_writes(command, expected):
     assert [each.text for each in written_files(only(command))] == expected
 
