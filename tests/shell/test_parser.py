@@ -1,3 +1,5 @@
+"""Commands hang together as bash and tree-sitter say."""
+
 from __future__ import annotations
 
 import random
@@ -5,30 +7,13 @@ import re
 import subprocess
 from typing import Any
 
-import pytest
 import tree_sitter
 import tree_sitter_bash
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks.shell.parser import Parser, parse
-from agent_hooks.shell.syntax import (
-    Bare,
-    Coprocess,
-    For,
-    Function,
-    Group,
-    If,
-    Item,
-    Parameter,
-    Pipeline,
-    Record,
-    Redirect,
-    Sequence,
-    Simple,
-    Substitution,
-    While,
-)
+from agent_hooks.shell.syntax import Bare, For, Function, Group, If, Item, Parameter, Record, Redirect, Sequence, Simple
 from agent_hooks.shell.syntax import Test as Condition
 
 ENDS = [";", "\n", " ;\n", "; # c\n"]
@@ -217,143 +202,6 @@ def test_the_programs_are_those_that_tree_sitter_finds():
             assert sorted(node.raw[0] for node in parser.found if isinstance(node, Simple)) == expected, script
             compared += 1
     assert compared > 25
-
-
-def only(text):
-    [item] = parse(text).items
-    return item.node
-
-
-def named(node) -> str:
-    """A simple command's words, for which plain ones are enough."""
-    return " ".join(part.text for word in node.words for part in word)
-
-
-def names(sequence) -> list[str]:
-    return [named(item.node) for item in sequence.items]
-
-
-def test_operators_of_a_list_stand_before_their_commands():
-    items = parse("a && b || c; d\ne").items
-    assert [(item.operator, named(item.node)) for item in items] == [
-        (";", "a"),
-        ("&&", "b"),
-        ("||", "c"),
-        (";", "d"),
-        (";", "e"),
-    ]
-
-
-def test_a_whole_list_goes_to_the_background():
-    first, second, third = parse("a & b && c & d").items
-    assert (first.background, named(first.node)) == (True, "a")
-    assert (second.background, names(second.node)) == (True, ["b", "c"])
-    assert (third.background, named(third.node)) == (False, "d")
-
-
-def test_a_pipe_binds_closer_than_a_condition():
-    first, second = parse("a | { b; } | c && d | e").items
-    assert isinstance(first.node, Pipeline)
-    assert isinstance(second.node, Pipeline)
-    assert [type(part).__name__ for part in first.node.parts] == ["Simple", "Group", "Simple"]
-    assert [named(part) for part in second.node.parts] == ["d", "e"]
-
-
-def test_a_pipe_for_errors_redirects_them():
-    pipeline = only("a |& { b; } |& c")
-    first, second, third = pipeline.parts
-    assert first.redirects == second.redirects == [Redirect(">&", [Bare("1")], 2)]
-    assert third.redirects == []
-
-
-def test_redirections_belong_to_the_compound_command_before_them():
-    pipeline = only("a | { b; } >x 2>&1 | ( c ) <y")
-    assert [type(part).__name__ for part in pipeline.parts] == ["Simple", "Group", "Group"]
-    assert [len(part.redirects) for part in pipeline.parts] == [0, 2, 1]
-    assert [part.subshell for part in pipeline.parts[1:]] == [False, True]
-
-
-def test_redirections_of_a_loop_are_carried_by_a_group():
-    group = only("while a; do b; done <x")
-    assert isinstance(group, Group)
-    assert isinstance(group.body, While)
-    assert [redirect.operator for redirect in group.redirects] == ["<"]
-
-
-def test_conditions_have_their_branches():
-    node = only("if a; then b; elif c; then d; else e; fi")
-    assert [(names(condition), names(body)) for condition, body in node.branches] == [(["a"], ["b"]), (["c"], ["d"])]
-    assert names(node.otherwise) == ["e"]
-
-
-@pytest.mark.parametrize("text", ["for x in a b; do c; done", "for x in a b\n{ c; }", "select x in a b; do c; done"])
-def test_loops_over_words(text):
-    node = only(text)
-    assert (node.name, node.words, names(node.body)) == ("x", [[Bare("a")], [Bare("b")]], ["c"])
-
-
-def test_a_loop_over_arguments_has_no_words():
-    assert only("for x do a; done").words is None
-
-
-def test_the_substitutions_of_an_arithmetic_loop_are_its_condition():
-    node = only("for ((i=0; i<$(a); i++)); do b; done")
-    assert isinstance(node.condition, Condition)
-    [word] = node.condition.words
-    assert [part.text for part in word if isinstance(part, Substitution)] == ["a"]
-    assert names(node.body) == ["b"]
-
-
-def test_until_and_while():
-    assert only("until a; do b; done").until is True
-    assert only("while a; do b; done").until is False
-
-
-def test_cases_have_patterns_and_bodies():
-    node = only("case $x in (a|'b') c;; *) ;& d) e;;& esac")
-    assert [patterns for patterns, _ in node.branches] == [[[Bare("a")], ["b"]], [[Bare("*")]], [[Bare("d")]]]
-    assert [names(body) for _, body in node.branches] == [["c"], [], ["e"]]
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["f() { a; }", "f () ( a )", "function f { a; }", "function f() { a; }", "f()\n{ a; }", "f() if a; then b; fi"],
-)
-def test_functions_have_a_name_and_a_body(text):
-    node = only(text)
-    assert isinstance(node, Function)
-    assert node.name == "f"
-
-
-def test_a_function_may_be_a_test():
-    node = only("f() [[ -n $(a) ]]")
-    assert isinstance(node.body, Condition)
-
-
-@pytest.mark.parametrize("text", ["coproc a b", "coproc { a; }", "coproc NAME { a; }", "coproc NAME (a)"])
-def test_coprocesses(text):
-    assert isinstance(only(text), Coprocess)
-
-
-def test_a_coprocess_is_one_command_of_a_pipeline():
-    pipeline = only("coproc a | b")
-    assert [type(part).__name__ for part in pipeline.parts] == ["Coprocess", "Simple"]
-
-
-@pytest.mark.parametrize("text", ["! a", "time a", "time -p a", "! ! a", "time ! a"])
-def test_negation_and_time_change_nothing_about_what_runs(text):
-    assert named(only(text)) == "a"
-
-
-def test_a_negated_subshell_is_no_pattern():
-    assert only("!(a)").subshell is True
-
-
-@pytest.mark.parametrize("text", ["[[ -f $(a) && b == @(x|y) ]]", "(( $(a) + 1 ))", "[[ $x =~ ^(a b|$(a))$ ]]"])
-def test_tests_keep_their_operands(text):
-    node = only(text)
-    assert isinstance(node, Condition)
-    assert any(isinstance(part, Substitution) and part.text == "a" for word in node.words for part in word)
 
 
 def test_compound_commands_know_where_they_stand():
