@@ -89,6 +89,28 @@ class Victim:
         file.chmod(mode)
         return file
 
+    def lay(self, files: dict[str, Any]) -> None:
+        """Commit the files of a table of cases, scripts as such.
+
+        TOUCH, PYTHON and CANARY in them stand for the attack, FOLDER for ours. A list stands for settings with these
+        commands: Claude Code's in JSON, or our own.
+        """
+        for path, content in self.filled(files).items():
+            if isinstance(content, list):
+                content = self.hooks(*content) if path.endswith(".json") else "".join(map(self.table, content))
+            self.write(path, content, 0o755 if str(content).startswith("#!") else 0o644)
+
+    def filled(self, value: Any) -> Any:
+        """Put the attack into texts, lists and tables of texts."""
+        if isinstance(value, dict):
+            return {key: self.filled(each) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self.filled(each) for each in value]
+        words = {"TOUCH": self.touch, "PYTHON": self.python, "CANARY": self.canary, "FOLDER": self.folder}
+        for word, meant in words.items() if isinstance(value, str) else ():
+            value = value.replace(word, str(meant))
+        return value
+
     @property
     def store(self) -> TrustStore:
         return TrustStore(self.config / "trust")
@@ -98,9 +120,9 @@ class Victim:
         self.store.trust(discover(root or self.repo))
 
     @staticmethod
-    def hooks(command: str, event: str = "PreToolUse", **fields: Any) -> dict[str, Any]:
-        """Claude Code's settings with one command hook."""
-        return {"hooks": {event: [{"hooks": [{"type": "command", "command": command, **fields}]}]}}
+    def hooks(*commands: str, event: str = "PreToolUse", **fields: Any) -> dict[str, Any]:
+        """Claude Code's settings with a hook for each of the commands."""
+        return {"hooks": {event: [{"hooks": [{"type": "command", "command": each, **fields} for each in commands]}]}}
 
     @staticmethod
     def table(command: str, event: str = "before_tool_use", beside: str = "") -> str:

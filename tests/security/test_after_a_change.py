@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import codecs
-import json
 import os
 import py_compile
 import re
@@ -23,15 +22,19 @@ from agent_hooks import HookContext, HookPolicy, ToolCall
 from agent_hooks.errors import TrustError
 from agent_hooks.sources.hookconfs import load_hookconf
 from agent_hooks.trust.discovery import discover
+from tables import tables
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from commands import Done
 
     from .conftest import Victim
 
 SCRIPT = ".claude/hooks/check.sh"
-HONEST = "#!/bin/sh\ngrep -q forbidden && { echo 'not here' >&2; exit 2; }\nexit 0\n"
 SETTINGS = ".claude/settings.json"
+TABLES = tables(__file__)
+HONEST = TABLES["honest"][SCRIPT]
 DENIES = """\
 from agent_hooks import HookOutcome, hookimpl
 
@@ -44,19 +47,9 @@ def before_tool_use(ctx):
 @pytest.fixture
 def trusted(victim: Victim) -> Victim:
     """Who has looked at an honest repository and trusted it."""
-    victim.write(SCRIPT, HONEST, 0o755)
-    victim.write(SETTINGS, settings("true", '"$CLAUDE_PROJECT_DIR"/.claude/hooks/check.sh'))
-    victim.write("hookconf.py", 'agent_hooks_plugins = ["policies.shell"]\n')
-    victim.write("policies/shell.py", "from agent_hooks import hookimpl\n")
-    victim.write("src/agent-hooks.toml", victim.table("true"))
-    victim.write(".claude/skills/a/SKILL.md", '---\n{"name": "a", "hooks": {"Stop": []}}\n---\n')
+    victim.lay(TABLES["honest"])
     victim.trust()
     return victim
-
-
-def settings(*commands: str, **fields: Any) -> dict[str, Any]:
-    entries = [{"type": "command", "command": command, **fields} for command in commands]
-    return {"hooks": {"PreToolUse": [{"hooks": entries}]}}
 
 
 def forbidden(victim: Victim, **options: Any) -> Done:
@@ -71,7 +64,9 @@ def test_the_gates_of_a_trusted_repository_hold_while_nothing_changes(trusted: V
 
 
 def test_what_means_nothing_to_hooks_may_change(trusted: Victim):
-    trusted.write(SETTINGS, {**settings("true", f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}'), "model": "x", "permissions": {}})
+    trusted.write(
+        SETTINGS, {**trusted.hooks("true", f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}'), "model": "x", "permissions": {}}
+    )
     trusted.write("README.md", "new")
     trusted.write("policies/helper.py", "")
     assert forbidden(trusted).denies
@@ -81,9 +76,30 @@ def test_what_means_nothing_to_hooks_may_change(trusted: Victim):
 # -- a later commit ----------------------------------------------------------------------------------------------------
 
 
-def script_swapped_under_its_name(victim: Victim) -> str:
-    victim.write(SCRIPT, f"#!/bin/sh\n{victim.touch}\n", 0o755)
-    return f"{SCRIPT} has changed."
+def replaced(file: Path, target: str | Path) -> None:
+    removed(file)
+    file.symlink_to(target)
+
+
+def removed(file: Path) -> None:
+    shutil.rmtree(file) if file.is_dir() else file.unlink()
+
+
+def change(victim: Victim, name: str) -> str:
+    """Make one of the changes; return what is said of it."""
+    if name in OTHER_CHANGES:
+        return OTHER_CHANGES[name](victim)
+    table = victim.filled((TABLES["changes"] | TABLES["swaps"])[name])
+    for path, target in table.get("moved", {}).items():
+        shutil.copytree(victim.repo / path, victim.repo / target)
+    for path in table.get("gone", ()):
+        removed(victim.repo / path)
+    victim.lay(table.get("files", {}))
+    for path, target in table.get("links", {}).items():
+        replaced(victim.repo / path, target)
+    for path, mode in table.get("modes", {}).items():
+        (victim.repo / path).chmod(mode)
+    return str(table.get("says", ""))
 
 
 def script_of_the_same_length_and_time(victim: Victim) -> str:
@@ -94,234 +110,31 @@ def script_of_the_same_length_and_time(victim: Victim) -> str:
     return f"{SCRIPT} has changed."
 
 
-def script_that_anybody_may_write(victim: Victim) -> str:
-    (victim.repo / SCRIPT).chmod(0o777)
-    return f"{SCRIPT} has the permissions 0777, which were 0755."
-
-
-def script_gone(victim: Victim) -> str:
-    (victim.repo / SCRIPT).unlink()
-    return f"{SCRIPT} is gone."
-
-
 def script_a_pipe(victim: Victim) -> str:
     (victim.repo / SCRIPT).unlink()
     os.mkfifo(victim.repo / SCRIPT)
     return f"{SCRIPT} is gone."
 
 
-def script_of_somebody_else(victim: Victim) -> str:
+def given_away(victim: Victim, path: str) -> str:
     if os.geteuid() != 0:
         pytest.skip("only root gives a file to somebody else")
-    os.chown(victim.repo / SCRIPT, 12345, -1)
+    os.chown(victim.repo / path, 12345, -1)
     return f"{SCRIPT}, or the folder of the project, belongs to user 12345, not to you."
 
 
-def folder_of_somebody_else(victim: Victim) -> str:
-    if os.geteuid() != 0:
-        pytest.skip("only root gives a folder to somebody else")
-    os.chown(victim.repo, 12345, -1)
-    return f"{SCRIPT}, or the folder of the project, belongs to user 12345, not to you."
+OTHER_CHANGES: dict[str, Callable[[Victim], str]] = {
+    "script_of_the_same_length_and_time": script_of_the_same_length_and_time,
+    "script_a_pipe": script_a_pipe,
+    "script_of_somebody_else": lambda victim: given_away(victim, SCRIPT),
+    "folder_of_somebody_else": lambda victim: given_away(victim, ""),
+}
+CHANGES = pytest.mark.parametrize("name", [*TABLES["changes"], *OTHER_CHANGES])
 
 
-def command_swapped(victim: Victim) -> str:
-    victim.write(SETTINGS, settings("true", victim.touch))
-    return f"{SETTINGS} has changed."
-
-
-def hook_added(victim: Victim) -> str:
-    victim.write(SETTINGS, settings("true", f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}', victim.touch))
-    return f"{SETTINGS} has changed."
-
-
-def hooks_reordered(victim: Victim) -> str:
-    victim.write(SETTINGS, settings(f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}', "true"))
-    return f"{SETTINGS} has changed."
-
-
-def gate_removed(victim: Victim) -> str:
-    victim.write(SETTINGS, settings("true"))
-    return f"{SETTINGS} has changed."
-
-
-def gate_narrowed(victim: Victim) -> str:
-    narrowed = settings("true", f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}')
-    narrowed["hooks"]["PreToolUse"][0]["matcher"] = "Write"
-    victim.write(SETTINGS, narrowed)
-    return f"{SETTINGS} has changed."
-
-
-def gate_made_too_short(victim: Victim) -> str:
-    victim.write(SETTINGS, settings("true", f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}', timeout=0.001))
-    return f"{SETTINGS} has changed."
-
-
-def all_hooks_disabled(victim: Victim) -> str:
-    victim.write(SETTINGS, {**settings("true", f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}'), "disableAllHooks": True})
-    return f"{SETTINGS} has changed."
-
-
-def settings_emptied(victim: Victim) -> str:
-    victim.write(SETTINGS, {})
-    return f"{SETTINGS} is gone."
-
-
-def settings_broken(victim: Victim) -> str:
-    victim.write(SETTINGS, "{")
-    return f"{SETTINGS} has changed."
-
-
-def settings_added(victim: Victim) -> str:
-    victim.write(".claude/settings.local.json", settings(victim.touch))
-    return ".claude/settings.local.json is new."
-
-
-def settings_of_ours_added(victim: Victim) -> str:
-    victim.write("agent-hooks.toml", victim.table(victim.touch))
-    return "agent-hooks.toml is new."
-
-
-def table_added_to_pyproject(victim: Victim) -> str:
-    victim.write("pyproject.toml", victim.table(victim.touch).replace("[[hooks.", "[[tool.agent_hooks.hooks."))
-    return "pyproject.toml is new."
-
-
-def settings_added_in_a_nested_folder(victim: Victim) -> str:
-    victim.write("src/.claude/settings.json", settings(victim.touch))
-    return "src/.claude/settings.json is new."
-
-
-def hookconf_changed(victim: Victim) -> str:
-    victim.write("hookconf.py", f'agent_hooks_plugins = ["policies.shell"]\n{victim.python}')
-    return "hookconf.py has changed."
-
-
-def hookconf_added(victim: Victim) -> str:
-    victim.write("src/hookconf.py", victim.python)
-    return "src/hookconf.py is new."
-
-
-def module_changed(victim: Victim) -> str:
-    victim.write("policies/shell.py", victim.python)
-    return "policies/shell.py has changed."
-
-
-def module_named(victim: Victim) -> str:
-    victim.write("policies/more.py", victim.python)
-    victim.write("hookconf.py", 'agent_hooks_plugins = ["policies.shell", "policies.more"]\n')
-    return "hookconf.py has changed. policies/more.py is new."
-
-
-def skill_changed(victim: Victim) -> str:
-    handler = {"type": "command", "command": victim.touch}
-    frontmatter = {"name": "a", "hooks": {"Stop": [{"hooks": [handler]}]}}
-    victim.write(".claude/skills/a/SKILL.md", f"---\n{json.dumps(frontmatter)}\n---\n")
-    return ".claude/skills/a/SKILL.md has changed."
-
-
-def all_gone(victim: Victim) -> str:
-    for path in (".claude", "hookconf.py", "policies", "src/agent-hooks.toml"):
-        file = victim.repo / path
-        shutil.rmtree(file) if file.is_dir() else file.unlink()
-    return f"{SCRIPT} is gone. {SETTINGS} is gone."
-
-
-# -- links in place of what was there ----------------------------------------------------------------------------------
-
-
-def script_linked_outside(victim: Victim) -> str:
-    evil = victim.folder / "evil.sh"
-    evil.write_text(f"#!/bin/sh\n{victim.touch}\n")
-    evil.chmod(0o755)
-    replaced(victim.repo / SCRIPT, evil)
-    return f"{SCRIPT} has changed. {SCRIPT} leads to {evil}, not to itself."
-
-
-def script_linked_to_its_double(victim: Victim) -> str:
-    # The same bytes: but who can write there is not who was trusted.
-    double = victim.write("tmp/check.sh", HONEST, 0o755)
-    replaced(victim.repo / SCRIPT, double)
-    return f"{SCRIPT} leads to tmp/check.sh, not to itself."
-
-
-def settings_linked_outside(victim: Victim) -> str:
-    evil = victim.folder / "evil.json"
-    evil.write_text(json.dumps(settings(victim.touch)))
-    replaced(victim.repo / SETTINGS, evil)
-    return f"{SETTINGS} is gone."
-
-
-def claude_folder_linked_outside(victim: Victim) -> str:
-    evil = victim.folder / "evil"
-    evil.mkdir()
-    (evil / "settings.json").write_text(json.dumps(settings(victim.touch)))
-    replaced(victim.repo / ".claude", evil)
-    return f"{SETTINGS} is gone."
-
-
-def claude_folder_linked_inside(victim: Victim) -> str:
-    shutil.copytree(victim.repo / ".claude", victim.repo / "elsewhere")
-    replaced(victim.repo / ".claude", victim.repo / "elsewhere")
-    return f"{SETTINGS} leads to elsewhere/settings.json, not to itself."
-
-
-def hookconf_linked_outside(victim: Victim) -> str:
-    evil = victim.folder / "evil.py"
-    evil.write_text(victim.python)
-    replaced(victim.repo / "hookconf.py", evil)
-    return "hookconf.py is gone."
-
-
-def module_linked_to_a_device(victim: Victim) -> str:
-    replaced(victim.repo / "policies/shell.py", Path("/dev/zero"))
-    return "policies/shell.py is gone."
-
-
-def replaced(file: Path, target: Path) -> None:
-    shutil.rmtree(file) if file.is_dir() else file.unlink()
-    file.symlink_to(target)
-
-
-CHANGES = [
-    script_swapped_under_its_name,
-    script_of_the_same_length_and_time,
-    script_that_anybody_may_write,
-    script_gone,
-    script_a_pipe,
-    script_of_somebody_else,
-    folder_of_somebody_else,
-    command_swapped,
-    hook_added,
-    hooks_reordered,
-    gate_removed,
-    gate_narrowed,
-    gate_made_too_short,
-    all_hooks_disabled,
-    settings_emptied,
-    settings_broken,
-    settings_added,
-    settings_of_ours_added,
-    table_added_to_pyproject,
-    settings_added_in_a_nested_folder,
-    hookconf_changed,
-    hookconf_added,
-    module_changed,
-    module_named,
-    skill_changed,
-    all_gone,
-    script_linked_outside,
-    script_linked_to_its_double,
-    settings_linked_outside,
-    claude_folder_linked_outside,
-    claude_folder_linked_inside,
-    hookconf_linked_outside,
-    module_linked_to_a_device,
-]
-
-
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_after_a_change_nothing_runs_and_it_is_said_what_changed(trusted: Victim, change: Any):
-    changed = change(trusted)
+@CHANGES
+def test_after_a_change_nothing_runs_and_it_is_said_what_changed(trusted: Victim, name: str):
+    changed = change(trusted, name)
     outcome = trusted.asked(cwd=trusted.repo / "src")
     assert (outcome.decision, trusted.was_hit) == ("proceed", False)
     assert "files changed since they were trusted: " in trusted.notes
@@ -330,9 +143,9 @@ def test_after_a_change_nothing_runs_and_it_is_said_what_changed(trusted: Victim
     assert f"`agent-hooks trust {trusted.repo}`" in trusted.notes
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-def test_after_a_change_who_wants_all_gates_or_nothing_gets_nothing(trusted: Victim, change: Any):
-    changed = change(trusted)
+@CHANGES
+def test_after_a_change_who_wants_all_gates_or_nothing_gets_nothing(trusted: Victim, name: str):
+    changed = change(trusted, name)
     with pytest.raises(TrustError, match=re.escape(changed.partition(". ")[0].rstrip("."))):
         trusted.load(policy=HookPolicy(require_project_gates=True))
     assert not trusted.was_hit
@@ -351,12 +164,11 @@ def test_no_folder_with_a_gate_can_be_made_into_another_project(trusted: Victim,
 
 
 @pytest.mark.parametrize(
-    "change",
-    [script_swapped_under_its_name, command_swapped, hookconf_added, claude_folder_linked_outside, all_gone],
-    ids=lambda change: change.__name__,
+    "name",
+    ["script_swapped_under_its_name", "command_swapped", "hookconf_added", "claude_folder_linked_outside", "all_gone"],
 )
-def test_the_real_command_runs_nothing_either_and_says_the_same(trusted: Victim, change: Any):
-    changed = change(trusted)
+def test_the_real_command_runs_nothing_either_and_says_the_same(trusted: Victim, name: str):
+    changed = change(trusted, name)
     answer = trusted.run(cwd=trusted.repo / "src")
     assert (answer.exit_code, trusted.was_hit) == (0, False)
     assert "files changed since they were trusted: " in answer.said
@@ -365,7 +177,7 @@ def test_the_real_command_runs_nothing_either_and_says_the_same(trusted: Victim,
 
 
 def test_the_real_command_refuses_where_all_gates_are_wanted(trusted: Victim):
-    command_swapped(trusted)
+    change(trusted, "command_swapped")
     trusted.write_own(".config/agent-hooks/agent-hooks.toml", "[policy]\nrequire_project_gates = true\n")
     answer = trusted.run()
     assert answer.denies
@@ -374,7 +186,7 @@ def test_the_real_command_refuses_where_all_gates_are_wanted(trusted: Victim):
 
 
 def test_the_folder_of_somebody_else_can_be_trusted_as_that(trusted: Victim):
-    folder_of_somebody_else(trusted)
+    change(trusted, "folder_of_somebody_else")
     trusted.trust()
     assert forbidden(trusted).denies
     os.chown(trusted.repo, 54321, -1)
@@ -382,7 +194,7 @@ def test_the_folder_of_somebody_else_can_be_trusted_as_that(trusted: Victim):
 
 
 def test_the_old_bytes_are_trusted_again_once_they_are_back(trusted: Victim):
-    script_swapped_under_its_name(trusted)
+    change(trusted, "script_swapped_under_its_name")
     trusted.write(SCRIPT, HONEST, 0o755)
     assert forbidden(trusted).denies
 
@@ -394,10 +206,6 @@ def copied(victim: Victim) -> Path:
     other = victim.folder / "copy"
     shutil.copytree(victim.repo, other)
     return other
-
-
-def moved(victim: Victim) -> Path:
-    return Path(shutil.move(victim.repo, victim.folder / "moved"))
 
 
 def behind_a_link_that_was_trusted(victim: Victim) -> Path:
@@ -412,58 +220,47 @@ def behind_a_link_that_was_trusted(victim: Victim) -> Path:
 
 def record_of_another_path(victim: Victim) -> Path:
     other = copied(victim)
-    record = sha256(os.fsencode(victim.repo)).hexdigest()
-    shutil.copy(
-        victim.config / f"trust/{record}.jsonl", victim.config / f"trust/{sha256(os.fsencode(other)).hexdigest()}.jsonl"
-    )
+    shutil.copy(record(victim), record(victim).with_stem(sha256(os.fsencode(other)).hexdigest()))
     return other
 
 
 def record_linked_to_the_repository(victim: Victim) -> Path:
-    record = next((victim.config / "trust").iterdir())
-    planted = victim.write("record.jsonl", record.read_bytes(), 0o600)
-    replaced(record, planted)
-    return victim.repo
-
-
-def record_that_others_can_write(victim: Victim) -> Path:
-    next((victim.config / "trust").iterdir()).chmod(0o666)
-    return victim.repo
-
-
-def store_that_others_can_write(victim: Victim) -> Path:
-    (victim.config / "trust").chmod(0o777)
-    return victim.repo
-
-
-def settings_folder_that_others_can_write(victim: Victim) -> Path:
-    victim.config.chmod(0o777)
+    replaced(record(victim), victim.write("record.jsonl", record(victim).read_bytes(), 0o600))
     return victim.repo
 
 
 def record_cut_short(victim: Victim) -> Path:
-    record = next((victim.config / "trust").iterdir())
-    record.write_bytes(record.read_bytes()[:100])
+    record(victim).write_bytes(record(victim).read_bytes()[:100])
     return victim.repo
 
 
-@pytest.mark.parametrize(
-    ("place", "says"),
-    [
-        pytest.param(copied, "nobody has trusted", id="copied"),
-        pytest.param(moved, "nobody has trusted", id="moved"),
-        pytest.param(behind_a_link_that_was_trusted, "nobody has trusted", id="behind_a_link_that_was_trusted"),
-        pytest.param(record_of_another_path, "damaged", id="record_of_another_path"),
-        pytest.param(record_linked_to_the_repository, "cannot be read", id="record_linked_to_the_repository"),
-        pytest.param(
-            record_that_others_can_write, "Others can write it (mode 0666)", id="record_that_others_can_write"
-        ),
-        pytest.param(store_that_others_can_write, "Others can write it (mode 0777)", id="store_that_others_can_write"),
-        pytest.param(settings_folder_that_others_can_write, "Others can write it", id="settings_that_others_can_write"),
-        pytest.param(record_cut_short, "damaged", id="record_cut_short"),
-    ],
-)
-def test_trust_is_for_these_bytes_at_this_place_in_a_store_of_ones_own(victim: Victim, place: Any, says: str):
+def record(victim: Victim) -> Path:
+    (found,) = (victim.config / "trust").iterdir()
+    return found
+
+
+def writable(victim: Victim, place: str) -> Path:
+    """Let others write the record, the store or the folder of settings."""
+    (record(victim) if place == "record" else victim.config / place).chmod(0o666 if place == "record" else 0o777)
+    return victim.repo
+
+
+PLACES: dict[str, tuple[Callable[[Victim], Path], str]] = {
+    "copied": (copied, "nobody has trusted"),
+    "moved": (lambda victim: Path(shutil.move(victim.repo, victim.folder / "moved")), "nobody has trusted"),
+    "behind_a_link_that_was_trusted": (behind_a_link_that_was_trusted, "nobody has trusted"),
+    "record_of_another_path": (record_of_another_path, "damaged"),
+    "record_linked_to_the_repository": (record_linked_to_the_repository, "cannot be read"),
+    "record_that_others_can_write": (lambda victim: writable(victim, "record"), "Others can write it (mode 0666)"),
+    "store_that_others_can_write": (lambda victim: writable(victim, "trust"), "Others can write it (mode 0777)"),
+    "settings_that_others_can_write": (lambda victim: writable(victim, ""), "Others can write it"),
+    "record_cut_short": (record_cut_short, "damaged"),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_trust_is_for_these_bytes_at_this_place_in_a_store_of_ones_own(victim: Victim, name: str):
+    place, says = PLACES[name]
     victim.write("hookconf.py", victim.python)
     victim.trust()
     root = place(victim)
@@ -521,33 +318,13 @@ def call(victim: Victim) -> HookContext:
     return HookContext("before_tool_use", cwd=str(victim.repo), tool_call=ToolCall("Bash", {"command": "make"}))
 
 
-def evil_script(victim: Victim) -> None:
-    victim.write(SCRIPT, f"#!/bin/sh\n{victim.touch}\n", 0o755)
-
-
-def link_to_an_evil_script(victim: Victim) -> None:
-    script_linked_outside(victim)
-
-
-def a_pipe(victim: Victim) -> None:
-    script_a_pipe(victim)
-
-
-def an_endless_device(victim: Victim) -> None:
-    replaced(victim.repo / SCRIPT, Path("/dev/zero"))
-
-
-def a_folder(victim: Victim) -> None:
-    (victim.repo / SCRIPT).unlink()
-    (victim.repo / SCRIPT).mkdir()
-
-
 @pytest.mark.parametrize(
-    "swap", [evil_script, link_to_an_evil_script, a_pipe, an_endless_device, script_gone, a_folder]
+    "swap",
+    ["script_swapped_under_its_name", "script_linked_outside", "script_a_pipe", "script_gone", *TABLES["swaps"]],
 )
-def test_a_script_swapped_between_the_look_and_the_run_does_not_run(trusted: Victim, swap: Any):
+def test_a_script_swapped_between_the_look_and_the_run_does_not_run(trusted: Victim, swap: str):
     manager, _ = trusted.load()
-    swap(trusted)
+    change(trusted, swap)
     outcome = manager.hooks().dispatch_sync(call(trusted))
     assert outcome.decision == "deny"
     assert not trusted.was_hit
@@ -557,7 +334,7 @@ def test_a_script_swapped_between_the_look_and_the_run_does_not_run(trusted: Vic
 
 def test_settings_swapped_between_the_look_and_the_run_change_nothing(trusted: Victim):
     manager, _ = trusted.load()
-    command_swapped(trusted)
+    change(trusted, "command_swapped")
     shutil.rmtree(trusted.repo / "policies")
     outcome = manager.hooks().dispatch_sync(call(trusted))
     assert (outcome.decision, trusted.was_hit) == ("proceed", False)
@@ -592,7 +369,7 @@ def test_a_script_swapped_behind_every_look_is_not_what_runs(
     file = victim.write(SCRIPT, IN_PYTHON if is_python else HONEST.replace("#!/bin/sh", "#!/usr/bin/env sh"), 0o755)
     program, *args = command.format(f"${{CLAUDE_PROJECT_DIR}}/{SCRIPT}").split()
     fields = {"args": args} if fields else {}
-    victim.write(SETTINGS, settings(program if fields else " ".join((program, *args)), **fields))
+    victim.write(SETTINGS, victim.hooks(program if fields else " ".join((program, *args)), **fields))
     victim.trust()
     victim.write(f"{SCRIPT}.evil", victim.python if is_python else f"#!/bin/sh\n{victim.touch}\n", 0o755)
     for name, real in {"sh": shutil.which("sh"), "bash": shutil.which("bash"), "python3": sys.executable}.items():
@@ -630,7 +407,7 @@ def test_no_loop_that_swaps_a_script_gets_other_bytes_run(trusted: Victim):
 def test_a_script_that_runs_by_its_path_lets_nothing_through_if_it_is_not_the_same_afterwards(victim: Victim):
     evil = f"#!/bin/sh\\n{victim.touch}\\n"
     victim.write(SCRIPT, f'#!/bin/sh\nprintf \'{evil}\' > "$0.new"; chmod 755 "$0.new"; mv "$0.new" "$0"\n', 0o755)
-    victim.write(SETTINGS, settings(f'true && "$CLAUDE_PROJECT_DIR"/{SCRIPT}'))
+    victim.write(SETTINGS, victim.hooks(f'true && "$CLAUDE_PROJECT_DIR"/{SCRIPT}'))
     victim.trust()
     assert "has changed since it was trusted" in victim.asked().reason
     assert not victim.was_hit
@@ -639,7 +416,7 @@ def test_a_script_that_runs_by_its_path_lets_nothing_through_if_it_is_not_the_sa
 def test_a_script_that_changes_while_it_runs_lets_nothing_through(victim: Victim):
     evil = f"#!/bin/sh\\n{victim.touch}\\n"
     victim.write(SCRIPT, f'#!/bin/sh\nprintf \'{evil}\' > "$0.new"; chmod 755 "$0.new"; mv "$0.new" "$0"\n', 0o755)
-    victim.write(SETTINGS, settings(f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}'))
+    victim.write(SETTINGS, victim.hooks(f'"$CLAUDE_PROJECT_DIR"/{SCRIPT}'))
     victim.trust()
     answer = victim.run()
     assert answer.denies
@@ -651,28 +428,29 @@ def test_a_script_that_changes_while_it_runs_lets_nothing_through(victim: Victim
 # -- bytes that are not the file's -------------------------------------------------------------------------------------
 
 
+def compiled(victim: Victim, cfile: str, **options: Any) -> None:
+    evil = victim.folder / "evil.py"
+    evil.write_text(victim.python)
+    py_compile.compile(str(evil), cfile=cfile, doraise=True, **options)
+
+
 def stale(victim: Victim, target: Path) -> None:
     """What an import would take for the compiled form of the file as it is: its time and size are right."""
     evil = victim.folder / "evil.py"
-    source = target.read_text()
-    evil.write_text(victim.python.ljust(len(source) - 1)[: len(source) - 1] + "\n")
-    assert evil.stat().st_size == target.stat().st_size
+    size = target.stat().st_size
+    evil.write_text(f"{victim.python.ljust(size - 1)[: size - 1]}\n")
+    assert evil.stat().st_size == size
     os.utime(evil, ns=(target.stat().st_atime_ns, target.stat().st_mtime_ns))
-    made = py_compile.compile(str(evil), cfile=cache_from_source(str(target)), doraise=True)
-    assert made is not None
+    assert py_compile.compile(str(evil), cfile=cache_from_source(str(target)), doraise=True)
 
 
 def unchecked(victim: Victim, target: Path) -> None:
-    evil = victim.folder / "evil.py"
-    evil.write_text(victim.python)
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    py_compile.compile(str(evil), cfile=cache_from_source(str(target)), invalidation_mode=mode, doraise=True)
+    compiled(victim, cache_from_source(str(target)), invalidation_mode=mode)
 
 
 def beside_it(victim: Victim, target: Path) -> None:
-    evil = victim.folder / "evil.py"
-    evil.write_text(victim.python)
-    py_compile.compile(str(evil), cfile=f"{target}c", doraise=True)
+    compiled(victim, f"{target}c")
 
 
 @pytest.mark.parametrize("poison", [stale, unchecked, beside_it])

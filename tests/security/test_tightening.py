@@ -27,7 +27,7 @@ def allowing(victim: Victim, *events: str, **further: Any) -> dict[str, Any]:
         allows = {"permissionDecision": "allow", "decision": {"behavior": "allow", **further}, **further}
         specific = {"hookEventName": event, **allows}
         victim.write(f"{event}.json", {"continue": True, "decision": "approve", "hookSpecificOutput": specific})
-        found |= victim.hooks(f"cat {event}.json", event)["hooks"]
+        found |= victim.hooks(f"cat {event}.json", event=event)["hooks"]
     return {"hooks": found}
 
 
