@@ -20,6 +20,7 @@ from agent_hooks.trust import discovery as reading
 from agent_hooks.trust import search
 from agent_hooks.trust.discovery import MAX_BYTES, discover
 from agent_hooks.trust.project_files import is_marked, project_root
+from tables import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,22 +34,17 @@ matcher = "shell"
 type = "command"
 command = ["python3", "hooks/check.py"]
 """
-CLAUDE = (
-    '{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": '
-    '[{"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/check.sh"}]}]}}'
-)
+CLAUDE = """{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+  {"type": "command", "command": "\\"$CLAUDE_PROJECT_DIR\\"/check.sh"}]}]}}"""
 SKILL = """---
-name: deploy
-description: Deploys.
-hooks:
-  PreToolUse:
-    - matcher: Bash
-      hooks:
-        - type: command
-          command: ./check.sh
+{"name": "deploy", "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "true"}]}]}}
 ---
-Deploy it.
 """
+QUIET = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
+CONTENTS = {"HOOKCONF": HOOKCONF, "QUIET": QUIET, "SKILL": SKILL}
+TABLES = tables(__file__)
+SEARCHES = pytest.mark.parametrize("is_near", [False, True], ids=["everywhere", "near"])
+ENVIRONMENTS = pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history", ".git/HEAD", ".git"])
 
 
 @pytest.fixture(autouse=True)
@@ -69,6 +65,7 @@ def write(root: Path, files: dict[str, str | bytes]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
+        content = CONTENTS.get(content, content) if isinstance(content, str) else content
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
@@ -88,6 +85,7 @@ def kinds(project: Project) -> list[tuple[str, bool]]:
 def test_the_root_is_the_nearest_folder_with_a_git_folder(root):
     write(root, {"a/b/pyproject.toml": ""})
     assert project_root(root / "a" / "b") == str(root)
+    assert is_marked(str(root))
 
 
 def test_a_git_file_as_a_worktree_has_it_makes_a_root(root):
@@ -99,9 +97,11 @@ def test_a_git_file_as_a_worktree_has_it_makes_a_root(root):
     "name",
     ["agent-hooks.toml", "hookconf.py", "pyproject.toml", ".claude/settings.json", ".claude/settings.local.json"],
 )
-def test_without_git_the_root_is_the_nearest_folder_with_one_of_our_files(tmp_path, name):
+def test_without_git_the_root_is_the_nearest_folder_with_one_of_our_files_which_mark_a_project(tmp_path, name):
     write(tmp_path, {f"top/{name}": "", "top/a/b/x.py": ""})
     assert project_root(tmp_path / "top" / "a" / "b") == str((tmp_path / "top").resolve())
+    assert is_marked(str(tmp_path / "top"))
+    assert not is_marked(str(tmp_path))
 
 
 def test_a_folder_in_no_project_is_its_own_root(tmp_path):
@@ -135,63 +135,41 @@ def test_a_folder_where_everybody_may_put_things_is_no_root_of_what_is_in_it(tmp
 # -- where files are found ---------------------------------------------------------------------------------------------
 
 
-def test_a_hookconf_is_found_in_every_folder_outer_ones_first(root):
-    write(root, {f"{folder}hookconf.py": HOOKCONF for folder in ("b/c/", "", "b/", "a/")})
-    project = discover(root)
-    assert paths(project) == ["hookconf.py", "a/hookconf.py", "b/hookconf.py", "b/c/hookconf.py"]
-    assert [conf.directory for conf in project.confs] == [str(root / name) for name in ("", "a", "b", "b/c")]
-    assert [conf.code for conf in project.confs] == [HOOKCONF.encode()] * 4
-    assert project.findings == ()
+@pytest.mark.parametrize("case", TABLES["found"].values(), ids=TABLES["found"])
+def test_what_a_project_brings_is_found_where_an_event_looks(root, case):
+    write(root, case["files"])
+    for name, target in case.get("links", {}).items():
+        (root / name).symlink_to(target.replace("ROOT", str(root)))
+    near = [path.replace("ROOT", str(root)) for path in case["near"]] if "near" in case else None
+    project = discover(root, near=near)
+    assert paths(project) == case.get("paths", [])
+    assert [[*kind] for kind in kinds(project)] == case.get("findings", [])
+
+
+def test_each_hookconf_has_its_folder_and_its_code(root):
+    write(root, {"hookconf.py": HOOKCONF, "b/c/hookconf.py": HOOKCONF})
+    confs = [(conf.directory, conf.code) for conf in discover(root).confs]
+    assert confs == [(str(root), HOOKCONF.encode()), (str(root / "b" / "c"), HOOKCONF.encode())]
 
 
 @pytest.mark.parametrize("folder", sorted(search.LEFT_OUT))
-@pytest.mark.parametrize("near", [None, ("{}/x.py",)], ids=["everywhere", "near"])
-def test_what_is_not_the_projects_own_is_left_out(root, folder, near):
+@SEARCHES
+def test_what_is_not_the_projects_own_is_left_out(root, folder, is_near):
     write(root, {f"{folder}/hookconf.py": HOOKCONF, f"{folder}/deep/hookconf.py": HOOKCONF})
-    near = near and [f"{folder}/x.py", f"{folder}/deep/x.py"]
-    assert paths(discover(root, near=near)) == []
+    assert paths(discover(root, near=[f"{folder}/x.py", f"{folder}/deep/x.py"] if is_near else None)) == []
 
 
-@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history", ".git/HEAD", ".git"])
-@pytest.mark.parametrize("is_near", [False, True], ids=["everywhere", "near"])
+@ENVIRONMENTS
+@SEARCHES
 def test_environments_and_projects_of_their_own_are_left_out(root, mark, is_near):
     write(root, {"inner/hookconf.py": HOOKCONF, "inner/deep/hookconf.py": HOOKCONF, f"inner/{mark}": ""})
     assert paths(discover(root, near=["inner/deep/x.py"] if is_near else None)) == []
-
-
-def test_a_linked_folder_is_not_followed(root, tmp_path):
-    write(tmp_path, {"outside/hookconf.py": HOOKCONF})
-    write(root, {"real/hookconf.py": HOOKCONF})
-    (root / "out").symlink_to(tmp_path / "outside")
-    (root / "in").symlink_to(root / "real")
-    (root / "real" / "loop").symlink_to(root)
-    assert paths(discover(root)) == ["real/hookconf.py"]
-
-
-def test_near_paths_limit_the_search_to_the_folders_on_the_way(root):
-    write(root, {f"{folder}hookconf.py": HOOKCONF for folder in ("", "a/", "a/b/", "a/b/c/", "z/")})
-    assert paths(discover(root, near=["a/b/new.py"])) == ["hookconf.py", "a/hookconf.py", "a/b/hookconf.py"]
-    assert paths(discover(root, near=[str(root / "a")])) == ["hookconf.py", "a/hookconf.py"]
-    assert paths(discover(root, near=[])) == ["hookconf.py"]
 
 
 def test_known_paths_are_looked_at_as_well(root):
     write(root, {f"{folder}hookconf.py": HOOKCONF for folder in ("", "a/", "z/y/")})
     known = paths(discover(root))
     assert paths(discover(root, near=["b/x.py"], known=known)) == known
-
-
-def test_near_paths_lead_through_links_both_as_written_and_as_they_are(root):
-    write(root, {"a/hookconf.py": HOOKCONF, "real/hookconf.py": HOOKCONF, "real/deep/hookconf.py": HOOKCONF})
-    (root / "a" / "link").symlink_to(root / "real" / "deep")
-    found = paths(discover(root, near=["a/link/new.py"]))
-    assert found == ["a/hookconf.py", "real/hookconf.py", "real/deep/hookconf.py"]
-
-
-def test_the_parent_of_a_linked_folder_is_that_of_what_it_leads_to(root):
-    write(root, {"real/hookconf.py": HOOKCONF, "real/deep/x.py": ""})
-    (root / "link").symlink_to(root / "real" / "deep")
-    assert paths(discover(root, near=["link/../x.py"])) == ["real/hookconf.py"]
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../x", "a\0b", "x" * 5000, "a/" * 3000, "", ".", "hookconf.py/x"])
@@ -202,72 +180,54 @@ def test_near_paths_may_be_anything(root, path):
 
 NAMES = st.sampled_from(["a", "b", "node_modules", ".claude", "agents"])
 FOLDERS = st.lists(NAMES, max_size=3).map(lambda parts: "".join(f"{part}/" for part in parts))
-OURS = ["hookconf.py", "agent-hooks.toml", "x.md", "SKILL.md", "HookConf.py"]
-
-
-@settings(max_examples=40)
-@given(
-    st.lists(st.tuples(FOLDERS, st.sampled_from(OURS)), max_size=8),
-    st.lists(st.tuples(FOLDERS, st.sampled_from([*OURS, "x.py"])).map("".join), max_size=3),
+OURS = {"hookconf.py": HOOKCONF, "HookConf.py": HOOKCONF, "agent-hooks.toml": "[policy]\ntimeout = 5\n"}
+OURS |= {"SKILL.md": SKILL, "x.md": SKILL, ".claude/settings.json": CLAUDE, ".claude/settings.local.json": CLAUDE}
+PLACED = st.lists(st.tuples(FOLDERS, st.sampled_from([*OURS])), max_size=8)
+MARKS = st.lists(
+    st.tuples(FOLDERS, st.sampled_from([".git", "pyvenv.cfg", "conda-meta/history"])).map("".join), max_size=3
 )
-def test_an_event_finds_the_whole_manifest_again_whatever_it_touches(files, near):
-    contents = {"hookconf.py": HOOKCONF, "agent-hooks.toml": "[policy]\ntimeout = 5\n", "HookConf.py": HOOKCONF}
+TOUCHED = st.lists(st.tuples(FOLDERS, st.sampled_from([*OURS, "x.py"])).map("".join), max_size=3)
+
+
+@settings(max_examples=60)
+@given(PLACED, MARKS, TOUCHED)
+def test_an_event_finds_the_whole_manifest_again_whatever_it_touches_and_no_mark_takes_anything_out(files, marks, near):
     with TemporaryDirectory() as folder:
-        write(Path(folder), {f"{where}{name}": contents.get(name, SKILL) for where, name in files})
+        write(Path(folder), {f"{where}{name}": OURS[name] for where, name in files})
         whole = discover(folder)
-        again = discover(folder, near=near, known=paths(whole))
-        assert set(paths(again)) == set(paths(whole))
-        assert again.digest == whole.digest
-
-
-MARKS = st.tuples(FOLDERS, st.sampled_from([".git", "pyvenv.cfg", "conda-meta/history"])).map("".join)
-PLACED = st.tuples(FOLDERS, st.sampled_from([*OURS, ".claude/settings.json", ".claude/settings.local.json"]))
-
-
-def make(folder: str, files: list[tuple[str, str]]) -> None:
-    """Write files of hooks, each with a content that fits its name."""
-    contents = {"hookconf.py": HOOKCONF, "agent-hooks.toml": "[policy]\ntimeout = 5\n", "HookConf.py": HOOKCONF}
-    contents |= {".claude/settings.json": CLAUDE, ".claude/settings.local.json": CLAUDE}
-    write(Path(folder), {f"{where}{name}": contents.get(name, SKILL) for where, name in files})
+        assert discover(folder, near=near, known=paths(whole)).digest == whole.digest
+        write(Path(folder), dict.fromkeys(marks, ""))
+        assert discover(folder, known=paths(whole)).digest == whole.digest
+        assert discover(folder, near=[], known=paths(whole)).digest == whole.digest
 
 
 @settings(max_examples=30)
-@given(st.lists(PLACED, max_size=6), st.lists(MARKS, max_size=3))
+@given(PLACED, MARKS)
 def test_the_whole_search_and_that_of_an_event_agree_about_what_is_the_projects_own(files, marks):
     with TemporaryDirectory() as folder:
-        make(folder, files)
-        write(Path(folder), dict.fromkeys(marks, ""))
+        write(Path(folder), {f"{where}{name}": OURS[name] for where, name in files} | dict.fromkeys(marks, ""))
         near = [str(path) for path in Path(folder).rglob("*")]
-        whole, again = discover(folder), discover(folder, near=near)
-        assert set(paths(again)) == set(paths(whole))
-        assert again.digest == whole.digest
+        assert discover(folder, near=near).digest == discover(folder).digest
 
 
-@settings(max_examples=30)
-@given(st.lists(PLACED, max_size=6), st.lists(MARKS, max_size=3))
-def test_no_mark_takes_anything_out_of_what_is_known(files, marks):
-    with TemporaryDirectory() as folder:
-        make(folder, files)
-        before = discover(folder)
-        write(Path(folder), dict.fromkeys(marks, ""))
-        assert discover(folder, known=paths(before)).digest == before.digest
-        assert discover(folder, near=[], known=paths(before)).digest == before.digest
-
-
-@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history", ".git/HEAD", ".git"])
-@pytest.mark.parametrize("near", [None, ["x.py"]], ids=["everywhere", "near"])
-def test_whatever_lies_beside_claudes_settings_they_count(root, mark, near):
+@ENVIRONMENTS
+@SEARCHES
+def test_whatever_lies_beside_claudes_settings_they_count(root, mark, is_near):
     write(root, {".claude/settings.json": CLAUDE, ".claude/skills/x/SKILL.md": SKILL, f".claude/{mark}": ""})
-    near = near and [*near, ".claude/skills/x/y"]
-    assert paths(discover(root, near=near)) == [".claude/settings.json", ".claude/skills/x/SKILL.md"]
+    near = ["x.py", ".claude/skills/x/y"]
+    assert paths(discover(root, near=near if is_near else None)) == [
+        ".claude/settings.json",
+        ".claude/skills/x/SKILL.md",
+    ]
 
 
-@pytest.mark.parametrize("near", [None, [".venv/bin/x"]], ids=["everywhere", "near"])
-def test_an_environment_is_not_searched_because_a_program_of_it_is_known(root, near):
+@SEARCHES
+def test_an_environment_is_not_searched_because_a_program_of_it_is_known(root, is_near):
     write(root, {".venv/pyvenv.cfg": "", ".venv/bin/check": "", ".venv/SKILL.md": SKILL, ".venv/hookconf.py": HOOKCONF})
     write(root, {"agent-hooks.toml": TOML.replace("hooks/check.py", ".venv/bin/check")})
     project = discover(root)
     assert set(paths(project)) == {"agent-hooks.toml", ".venv/bin/check"}
+    near = [".venv/bin/x"] if is_near else None
     assert discover(root, near=near, known=paths(project)).digest == project.digest
 
 
@@ -282,13 +242,6 @@ def test_another_spelling_of_a_name_is_not_read_but_told(root):
         ("misspelt", ".Claude/Settings.json"),
     }
     assert "is not written hookconf.py" in next(f.message for f in project.findings if "HookConf" in f.path)
-
-
-def test_another_spelling_of_a_name_is_told_on_the_way_too(root):
-    write(root, {"HOOKCONF.PY": HOOKCONF})
-    project = discover(root, near=["x.py"])
-    assert paths(project) == []
-    assert kinds(project) == [("misspelt", False)]
 
 
 def test_a_folder_that_cannot_be_searched_is_told(root, monkeypatch):
@@ -324,30 +277,15 @@ def test_a_tree_without_end_is_searched_from_the_outside_and_not_for_ever(root, 
 
 
 @pytest.mark.parametrize("name", ["hookconf.py", "agent-hooks.toml", ".claude/settings.json"])
-@pytest.mark.parametrize("near", [None, ()], ids=["everywhere", "near"])
-def test_a_link_out_of_the_project_does_not_count_and_blocks(root, tmp_path, name, near):
+@SEARCHES
+def test_a_link_out_of_the_project_does_not_count_and_blocks(root, tmp_path, name, is_near):
     write(tmp_path, {"outside": HOOKCONF})
     (root / name).parent.mkdir(exist_ok=True)
     (root / name).symlink_to(tmp_path / "outside")
-    project = discover(root, near=near)
+    project = discover(root, near=() if is_near else None)
     assert (paths(project), project.confs, project.reads) == ([], (), ())
     assert kinds(project) == [("not-honoured", True)]
     assert "leads out of the project" in project.findings[0].message
-
-
-@pytest.mark.parametrize("near", [None, ()], ids=["everywhere", "near"])
-def test_a_linked_folder_of_settings_counts_only_if_it_leads_into_the_project(root, tmp_path, near):
-    write(tmp_path, {"outside/settings.json": CLAUDE})
-    write(root, {"conf/settings.json": CLAUDE})
-    (root / ".claude").symlink_to(tmp_path / "outside")
-    project = discover(root, near=near)
-    assert paths(project) == []
-    assert kinds(project) == [("not-honoured", True)]
-    (root / ".claude").unlink()
-    (root / ".claude").symlink_to("conf")
-    project = discover(root, near=near)
-    assert [(file.path, file.real) for file in project.files] == [(".claude/settings.json", "conf/settings.json")]
-    assert project.reads[0].entries[0].project_dir == str(root)
 
 
 def test_a_link_inside_the_project_counts_with_where_it_leads(root):
@@ -365,22 +303,6 @@ def test_a_pipe_is_not_waited_for(root):
     project = discover(root)
     assert kinds(project) == [("not-honoured", True)]
     assert "not a regular file" in project.findings[0].message
-
-
-@pytest.mark.parametrize("near", [None, ()], ids=["everywhere", "near"])
-def test_a_folder_with_the_name_of_a_file_is_a_folder(root, near):
-    write(root, {"hookconf.py/x": "", "a.md/hookconf.py": HOOKCONF})
-    project = discover(root, near=near)
-    assert kinds(project) == []
-    assert paths(project) == ([] if near == () else ["a.md/hookconf.py"])
-
-
-def test_a_link_to_nowhere_or_to_itself_blocks(root):
-    (root / "hookconf.py").symlink_to("gone.py")
-    (root / "a").mkdir()
-    (root / "a" / "hookconf.py").symlink_to("hookconf.py")
-    project = discover(root)
-    assert kinds(project) == [("unreadable", True), ("unreadable", True)]
 
 
 def test_a_file_that_is_too_large_blocks(root):
@@ -497,35 +419,13 @@ def test_a_module_that_two_directories_name_is_live_in_both(root):
     assert len({conf.name for conf in shared}) == 2
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        (named(["gone"]), "There is no such file"),
-        (named(["a", "../b"]), "'../b', which is not the name of a module"),
-        (named(["a/b"]), "'a/b', which is not the name of a module"),
-        (named([".a"]), "'.a', which is not the name of a module"),
-        (named("policies"), "in line 1 must be one list of names"),
-        (named([1]), "must be one list of names"),
-        ("agent_hooks_plugins = [name for name in 'ab']\n", "must be one list of names"),
-        ("import os\nagent_hooks_plugins = os.listdir('.')\n", "in line 2 must be one list of names"),
-        ("agent_hooks_plugins: list = __import__('os').system('touch canary')\n", "must be one list of names"),
-    ],
-)
+@pytest.mark.parametrize(("text", "told"), TABLES["unfound"]["rows"])
 def test_modules_that_cannot_be_found_without_running_anything_block(root, text, told):
     write(root, {"hookconf.py": text, "a.py": ""})
     project = discover(root)
     assert told in project.findings[0].message
     assert project.findings[0].blocks
     assert not (root / "canary").exists()
-
-
-def test_a_module_outside_the_project_does_not_count(root, tmp_path):
-    write(tmp_path, {"outside.py": HOOKCONF})
-    write(root, {"hookconf.py": named(["policies"])})
-    (root / "policies.py").symlink_to(tmp_path / "outside.py")
-    project = discover(root)
-    assert paths(project) == ["hookconf.py"]
-    assert kinds(project) == [("not-honoured", True)]
 
 
 @pytest.mark.parametrize("code", ["def broken(:\n", "(" * 5000, "-" * 200_000 + "1", "x = '\0'\n", b"\xff\xfe\n"])
@@ -550,16 +450,6 @@ def test_settings_are_read_with_their_place_in_the_project(root):
     assert outer.path == str(root / "agent-hooks.toml")
 
 
-def test_a_pyproject_counts_only_with_our_table(root):
-    table = TOML.replace("hooks.before", "tool.agent_hooks.hooks.before")
-    write(root, {"pyproject.toml": table, "a/pyproject.toml": "[project]\nname = 'agent'\n", "b/pyproject.toml": "]["})
-    write(root, {"hooks/check.py": ""})
-    project = discover(root)
-    assert paths(project, "settings") == ["pyproject.toml"]
-    assert len(project.reads) == 1
-    assert project.findings == ()
-
-
 def test_only_what_has_a_meaning_here_changes_the_digest(root):
     table = TOML.replace("hooks.before", "tool.agent_hooks.hooks.before")
     write(root, {"pyproject.toml": table})
@@ -570,17 +460,7 @@ def test_only_what_has_a_meaning_here_changes_the_digest(root):
     assert discover(root).digest != before
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("pyproject.toml", "[agent_hooks]\nx = 1\n"),
-        ("pyproject.toml", "[project]\nname = 'x'\n[[ hooks . before_tool_use ]]\n"),
-        ("pyproject.toml", '[["hooks".before_tool_use]]\n'),
-        ("pyproject.toml", "[tool.agent-hooks]\n"),
-        (".claude/settings.json", '{"PreToolUse": [{"hooks": []}]}'),
-        ("a/.claude/settings.local.json", '{"Hooks": {"PreToolUse": []}}'),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), TABLES["misplaced"]["rows"])
 def test_a_file_that_only_has_hooks_in_the_wrong_place_is_a_part_of_the_manifest(root, name, text):
     write(root, {name: text})
     project = discover(root)
@@ -598,15 +478,9 @@ def test_claude_settings_belong_to_the_folder_that_has_them(root):
     assert (inner.project_dir, inner.scope) == (str(root / "pkg"), ("directory", str(root / "pkg"), str(root)))
 
 
-def test_claude_plugins_that_a_file_names_are_read_from_inside_the_project_only(root, tmp_path):
-    write(root, {"agent-hooks.toml": 'claude_plugins = ["./tools/p", "../outside", "gone"]\n'})
-    hooks = '{"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
-    write(root, {"tools/p/hooks/hooks.json": hooks})
-    write(tmp_path, {"outside/hooks/hooks.json": hooks})
-    project = discover(root)
-    assert paths(project, "settings") == ["agent-hooks.toml", "tools/p/hooks/hooks.json"]
-    assert project.reads[1].entries[0].plugin_root == str(root / "tools" / "p")
-    assert kinds(project) == [("not-honoured", True), ("unreadable", True)]
+def test_the_hooks_of_a_claude_plugin_have_its_root(root):
+    write(root, {"agent-hooks.toml": 'claude_plugins = ["./tools/p"]', "tools/p/hooks/hooks.json": CLAUDE})
+    assert discover(root).reads[1].entries[0].plugin_root == str(root / "tools" / "p")
 
 
 def test_settings_that_cannot_be_read_are_part_of_the_manifest(root):
@@ -617,18 +491,11 @@ def test_settings_that_cannot_be_read_are_part_of_the_manifest(root):
 
 
 def test_skills_and_agents_with_hooks_are_kept_apart(root):
-    agent = SKILL.replace("deploy", "checker")
-    write(root, {"skills/deploy/SKILL.md": SKILL, ".claude/skills/x/SKILL.md": "---\nname: x\n---\n"})
-    write(root, {".claude/agents/checker.md": agent, "docs/SKILL.md": "hooks: here\n", "agents/checker.md": agent})
+    write(root, {"skills/deploy/SKILL.md": SKILL, ".claude/agents/checker.md": SKILL})
     project = discover(root)
     assert paths(project, "skill") == [".claude/agents/checker.md", "skills/deploy/SKILL.md"]
     assert [len(read.entries) for read in project.skills] == [1, 1]
     assert project.reads == ()
-
-
-def test_a_skill_with_events_but_no_hooks_under_them_is_covered(root):
-    write(root, {"skills/a/SKILL.md": "---\nname: a\nhooks:\n  Stop: []\n---\n"})
-    assert paths(discover(root), "skill") == ["skills/a/SKILL.md"]
 
 
 def test_a_skill_that_cannot_be_read_stops_nothing_but_itself(root):
@@ -811,14 +678,6 @@ def test_the_gates_are_the_hooks_that_would_decide(root):
     assert discover(root).gates == 3
 
 
-@pytest.mark.parametrize("mark", [".git", "agent-hooks.toml", "hookconf.py", "pyproject.toml", ".claude/settings.json"])
-def test_a_project_is_marked_by_what_is_in_its_root(tmp_path, mark):
-    assert not is_marked(str(tmp_path))
-    (tmp_path / mark).parent.mkdir(exist_ok=True)
-    (tmp_path / mark).write_text("")
-    assert is_marked(str(tmp_path))
-
-
 @pytest.mark.parametrize("moved", [False, True], ids=["in the home folder", "moved"])
 @pytest.mark.parametrize("near", [None, []], ids=["everywhere", "near"])
 def test_the_users_own_claude_folder_marks_no_project_and_is_none_of_its_files(tmp_path, monkeypatch, moved, near):
@@ -842,27 +701,7 @@ def test_a_claude_folder_that_is_not_the_users_is_the_projects(root, monkeypatch
     assert paths(discover(root)) == [".claude/settings.json"]
 
 
-@pytest.mark.parametrize(
-    ("command", "kind", "told"),
-    [
-        ("$HOOKS/check.sh", "not-covered", "Which file `$HOOKS/check.sh` is cannot be seen, so the trust does not"),
-        (
-            "find hooks -name '*.sh' -exec {} \\\\;",
-            "not-covered",
-            "Which files `find hooks -name *.sh -exec {}` runs cannot",
-        ),
-        ("find hooks -type f | xargs sh", "not-covered", "Which files `xargs sh` runs cannot be seen"),
-        ("find hooks -exec env A=1 node {} +", "not-covered", "Which files `find hooks -exec env A=1 node` runs"),
-        (
-            "python3 -c 'import glob, os; [os.system(f) for f in glob.glob(\\\"hooks/*.sh\\\")]'",
-            "not-covered",
-            "Which files the code of `python3` finds cannot be seen",
-        ),
-        ("node -e 'globSync(`hooks/**/*.mjs`).map(x => import(x))'", "not-covered", "Which files the code of `node`"),
-        ("find hooks | while read f; do . $f; done", "not-covered", "Which file `$f` is cannot be seen"),
-        ("hooks/gone.sh", "missing", "The command runs `hooks/gone.sh`: there is no such file."),
-    ],
-)
+@pytest.mark.parametrize(("command", "kind", "told"), TABLES["uncovered"]["rows"])
 def test_what_a_trust_in_a_command_does_not_cover_is_told_and_blocks_nothing(root, command, kind, told):
     write(root, {"agent-hooks.toml": TOML.replace('["python3", "hooks/check.py"]', f'"{command}"')})
     project = discover(root)
