@@ -10,14 +10,19 @@ import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 import agent_hooks
 from agent_hooks.errors import TrustError
 from agent_hooks.trust import trust_store as trust
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import KEPT, TrustStore, trusted_project, trusted_skill
+from tables import tables
 
 SOURCE = str(Path(agent_hooks.__file__).parent.parent)
 HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
@@ -83,13 +88,6 @@ def test_a_project_is_untrusted_until_somebody_trusts_it(root, store):
     assert TrustStore().standing(discover(root)).status == "trusted"
 
 
-def test_trust_taken_back_is_gone(root, store):
-    store.trust(discover(root))
-    assert store.untrust(root) is True
-    assert store.standing(discover(root)).status == "untrusted"
-    assert store.untrust(root) is False
-
-
 def test_only_the_digest_that_was_asked_for_is_trusted(root, store):
     project = discover(root)
     with pytest.raises(TrustError, match=f"has the digest {project.digest}, not sha256:0000"):
@@ -143,13 +141,6 @@ def test_any_change_ends_the_trust_and_is_told(root, store, name):
     assert (standing.status, standing.changes) == ("changed", CHANGES[name])
 
 
-def test_a_change_taken_back_is_none(root, store):
-    store.trust(discover(root))
-    change(root, "content")
-    (root / "hookconf.py").write_text(HOOKCONF)
-    assert store.standing(discover(root)).status == "trusted"
-
-
 def test_a_project_in_another_place_is_another_one(root, store, tmp_path):
     store.trust(discover(root))
     root.rename(tmp_path / "moved")
@@ -164,20 +155,11 @@ def test_an_event_sees_a_change_wherever_it_happens(root, store):
     assert store.standing(discover(root, near=[], known=store.known(root))).status == "changed"
 
 
-def test_a_project_and_how_it_stands_take_one_look_at_the_record(root, store, monkeypatch):
+def test_a_project_and_how_it_stands_are_found_together(root, store):
     store.trust(discover(root))
-    looks = []
-    look = trust._only_ours
-
-    def counted(path: str, flags: int) -> int:
-        looks.append(path)
-        return look(path, flags)
-
-    monkeypatch.setattr(trust, "_only_ours", counted)
     project, standing = store.examine(root, near=[])
     assert (project.digest, standing.status) == (discover(root).digest, "trusted")
     assert set(standing.known) == {"hookconf.py", "a/hookconf.py"}
-    assert looks == [str(record(store))]
 
 
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta", ".git"])
@@ -211,64 +193,57 @@ def test_two_projects_do_not_know_each_other(root, store, tmp_path):
 # -- several manifests -------------------------------------------------------------------------------------------------
 
 
+STATES = st.tuples(st.integers(1, 4), st.integers(1, 4))
+
+
 def branch(root: Path, name: int | str) -> str:
     """Let the project be as it is on a branch; return its digest."""
     (root / "hookconf.py").write_text(f"{HOOKCONF}# {name}\n")
     return discover(root).digest
 
 
-def trusted_branches(root: Path, store: TrustStore, names: list[int]) -> set[int]:
-    """Which of these branches are trusted."""
-    found = set()
-    for name in names:
-        branch(root, name)
-        if store.standing(store.discover(root)).status == "trusted":
-            found.add(name)
-    return found
+class Branches(RuleBasedStateMachine):
+    """A project of two files, each as one of four branches has it, whose last five trusted states count."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = TemporaryDirectory()
+        self.root = Path(self.folder.name).resolve() / "repo"
+        (self.root / "a").mkdir(parents=True)
+        self.store = TrustStore(self.root.parent / "trust")
+        self.trusted: list[tuple[int, int]] = []
+        self.check_out((1, 1))
+
+    @rule(state=STATES)
+    def check_out(self, state: tuple[int, int]) -> None:
+        self.state = state
+        for folder, number in zip((self.root, self.root / "a"), state, strict=True):
+            (folder / "hookconf.py").write_text(f"{HOOKCONF}# {number}\n")
+
+    @rule(states=st.lists(STATES, min_size=1, max_size=8))
+    def trust(self, states: list[tuple[int, int]]) -> None:
+        for state in states:
+            self.check_out(state)
+            self.store.trust(discover(self.root))
+            self.trusted = [*(each for each in self.trusted if each != state), state][-5:]
+
+    @rule()
+    def untrust(self) -> None:
+        assert self.store.untrust(self.root) is bool(self.trusted)
+        self.trusted = []
+
+    @invariant()
+    def stands_as_it_was_trusted(self) -> None:
+        expected = "trusted" if self.state in self.trusted else "changed" if self.trusted else "untrusted"
+        assert self.store.standing(self.store.discover(self.root)).status == expected
+
+    def teardown(self) -> None:
+        self.folder.cleanup()
 
 
-def test_going_from_one_trusted_branch_to_another_asks_nobody(root, store):
-    for name in (1, 2):
-        branch(root, name)
-        store.trust(discover(root))
-    assert trusted_branches(root, store, [1, 2, 1, 3]) == {1, 2}
-
-
-def test_the_last_five_manifests_count(root, store):
+def test_the_last_five_manifests_that_were_trusted_count_until_all_are_forgotten():
     assert KEPT == 5
-    for name in range(1, 8):
-        branch(root, name)
-        store.trust(discover(root))
-    assert trusted_branches(root, store, list(range(1, 8))) == {3, 4, 5, 6, 7}
-
-
-def test_a_manifest_that_is_trusted_again_is_the_newest(root, store):
-    for name in (1, 2, 3, 4, 5, 1, 6):
-        branch(root, name)
-        store.trust(discover(root))
-    assert trusted_branches(root, store, [1, 2, 3, 4, 5, 6]) == {1, 3, 4, 5, 6}
-
-
-def test_what_stands_in_several_manifests_is_no_manifest_of_its_own(root, store):
-    """Files of two branches that were trusted, but never together."""
-    for name in (1, 2):
-        branch(root, name)
-        (root / "a" / "hookconf.py").write_text(f"{HOOKCONF}# {name}\n")
-        store.trust(discover(root))
-    branch(root, 1)
-    standing = store.standing(discover(root))
-    assert (standing.status, standing.changes) == ("changed", ("hookconf.py has changed.",))
-
-
-def test_all_that_was_trusted_is_forgotten_at_once(root, store):
-    for name in (1, 2, 3):
-        branch(root, name)
-        store.trust(discover(root))
-    assert store.untrust(root)
-    assert trusted_branches(root, store, [1, 2, 3]) == set()
-    branch(root, 4)
-    store.trust(discover(root))
-    assert trusted_branches(root, store, [1, 2, 3, 4]) == {4}
+    run_state_machine_as_test(Branches, settings=settings(max_examples=15, stateful_step_count=12))
 
 
 def test_the_paths_of_all_manifests_are_known(root, store):
@@ -321,7 +296,9 @@ def test_what_was_trusted_before_does_not_outlive_a_store_that_others_could_writ
     Path(store.folder).chmod(0o777)
     branch(root, 2)
     store.trust(discover(root))
-    assert trusted_branches(root, store, [1, 2]) == {2}
+    assert store.standing(discover(root)).status == "trusted"
+    branch(root, 1)
+    assert store.standing(discover(root)).status == "changed"
 
 
 def test_a_record_keeps_the_bytes_that_several_manifests_share_once(root, store):
@@ -431,34 +408,13 @@ def test_a_record_that_is_a_link_does_not_count(root, store, tmp_path):
     assert store.standing(discover(root)).status == "untrusted"
 
 
-def damages() -> dict[str, bytes]:
-    whole = {"version": 2, "root": "R", "trusted": []}
-
-    def one(digest: object = "sha256:0", files: object = ()) -> bytes:
-        return json.dumps({**whole, "trusted": [{"digest": digest, "files": files}]}).encode()
-
-    return {
-        "empty": b"",
-        "binary": b"\xff\xfe\x00\n",
-        "no JSON": b"nonsense\n",
-        "deep": b"[" * 100_000,
-        "another type": b"[1, 2]\n",
-        "a number": b"7\n",
-        "nothing in it": b"{}\n",
-        "another project": json.dumps({**whole, "root": "S"}).encode(),
-        "no manifests": json.dumps({**whole, "trusted": 1}).encode(),
-        "manifests that are none": json.dumps({**whole, "trusted": [1, "x"]}).encode(),
-        "another digest": one(),
-        "files that are none": one(files=[1]),
-        "files of nothing": one(files=[[1, 2, 3, 4, 5]]),
-        "files of lists": one(files=[[[], {}, None, 0, ""], [1, 2, 3, 4, 5]]),
-    }
+DAMAGES = {**tables(__file__), "deep": "[" * 100_000}
 
 
-@pytest.mark.parametrize("name", damages())
-def test_a_damaged_record_does_not_count_and_can_be_written_again(root, store, name):
+@pytest.mark.parametrize("text", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_record_does_not_count_and_can_be_written_again(root, store, text):
     store.trust(discover(root))
-    record(store).write_bytes(damages()[name].replace(b'"R"', json.dumps(str(root)).encode()))
+    record(store).write_text(text.replace("ROOT", str(root)), "latin-1")
     standing = store.standing(discover(root))
     assert standing.status == "untrusted"
     assert "This record of what was trusted is damaged" in standing.findings[0].message
@@ -539,13 +495,20 @@ def start(program: str, *args: object) -> subprocess.Popen[str]:
     return process
 
 
+def end(*processes: subprocess.Popen[str], code: int = 0) -> None:
+    """Let them run, at the same time, and wait until they have."""
+    for process in processes:
+        if process.stdin is not None:
+            process.stdin.close()
+    assert [process.wait(30) for process in processes] == [code] * len(processes)
+    for process in processes:
+        if process.stdout is not None:
+            process.stdout.close()
+
+
 def test_writers_at_the_same_time_leave_one_whole_record(root, store):
     processes = [start(WRITER, root, 30) for _ in range(4)]
-    for process in processes:
-        process.stdin.close()  # type: ignore[union-attr]
-    assert [process.wait(30) for process in processes] == [0] * 4
-    for process in processes:
-        process.stdout.close()  # type: ignore[union-attr]
+    end(*processes)
     record(store)
     project = discover(root)
     both = {project.digest, project.replace(files=project.files[:1]).digest}
@@ -565,11 +528,7 @@ TrustStore().trust(Project(root=root, files=(ManifestFile(path=name, kind="scrip
 
 def test_what_others_write_at_the_same_time_is_not_lost(root, store):
     processes = [start(ONE_EACH, root, f"file-{number}") for number in range(KEPT)]
-    for process in processes:
-        process.stdin.close()  # type: ignore[union-attr]
-    assert [process.wait(30) for process in processes] == [0] * KEPT
-    for process in processes:
-        process.stdout.close()  # type: ignore[union-attr]
+    end(*processes)
     assert set(store.known(root)) == {f"file-{number}" for number in range(KEPT)}
 
 
@@ -581,8 +540,7 @@ def test_a_writer_that_waits_does_not_bring_back_what_is_forgotten_meanwhile(roo
         with pytest.raises(subprocess.TimeoutExpired):
             process.wait(0.3)
         record(store).unlink()
-    assert process.wait(30) == 0
-    process.stdout.close()  # type: ignore[union-attr]
+    end(process)
     assert store.known(root) == ("later",)
 
 
@@ -596,8 +554,7 @@ def test_writers_that_are_killed_leave_a_whole_record(root, store):
         for _ in range(number):
             assert {manifest.digest for manifest in store._trusted(str(root))} <= digests
         process.send_signal(signal.SIGKILL)
-        process.wait(30)
-        process.stdout.close()  # type: ignore[union-attr]
+        end(process, code=-signal.SIGKILL)
         found = store._trusted(str(root), parts=True)
         assert found
         assert {manifest.digest for manifest in found} <= digests
@@ -653,12 +610,11 @@ def test_the_diff_shows_permissions_and_where_links_lead(root, store):
 
 
 def test_the_diff_shows_settings_so_that_they_can_be_read(root, store):
-    settings = {"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./ö.sh"}]}]}}
+    text = json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "./ö.sh"}]}]}})
     (root / ".claude").mkdir()
-    (root / ".claude" / "settings.json").write_text(json.dumps(settings))
+    (root / ".claude" / "settings.json").write_text(text)
     store.trust(discover(root))
-    settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"] = "./ä.sh"  # type: ignore[index]
-    (root / ".claude" / "settings.json").write_text(json.dumps(settings))
+    (root / ".claude" / "settings.json").write_text(text.replace(r"\u00f6", "ä"))
     lines = store.diff(discover(root)).splitlines()
     assert [" ".join(line.split()) for line in lines if line[0] in "+-" and "command" in line] == [
         '- "command": "./ö.sh",',
