@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tables import tables
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -19,18 +21,8 @@ from agent_hooks import HookOutcome, hookimpl
 def before_tool_use(tool_call):
     return HookOutcome.deny("not here")
 """
-CALLS: dict[str, tuple[str, dict[str, Any]]] = {
-    "write": ("Write", {"file_path": "{repo}/src/x.py", "content": ""}),
-    "read": ("Read", {"file_path": "{repo}/src/x.py"}),
-    "relative": ("Write", {"file_path": "../repo/src/x.py", "content": ""}),
-    "a new file": ("Write", {"file_path": "{repo}/src/new/y.py", "content": ""}),
-    "through a link": ("Write", {"file_path": "link/src/x.py", "content": ""}),
-    "the project itself": ("Glob", {"path": "{repo}", "pattern": "*"}),
-    "shell": ("Bash", {"command": "rm -f {repo}/src/x.py"}),
-    "shell, relative": ("Bash", {"command": "cd ../repo/src && rm x.py"}),
-    "shell, option": ("Bash", {"command": "dd of={repo}/src/x.py"}),
-    "another key": ("mcp__files__save", {"target": "{repo}/src/x.py"}),
-}
+TABLES = tables(__file__)
+CALLS, OTHERS = TABLES["calls"], TABLES["others"]
 
 
 @pytest.fixture
@@ -62,15 +54,7 @@ def test_the_gates_of_a_trusted_project_hold_for_its_paths(
     assert refuses(victim, elsewhere, *call)
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        ("Write", {"file_path": "src/x.py", "content": "{repo}/src/x.py"}),
-        ("Bash", {"command": "make test"}),
-        ("Bash", {"command": "rm -f {repo}-2/src/x.py"}),
-        ("Read", {"file_path": "/etc/hosts"}),
-    ],
-)
+@pytest.mark.parametrize("call", OTHERS.values(), ids=OTHERS)
 def test_what_touches_no_path_of_the_project_is_not_its_business(
     victim: Victim, elsewhere: Path, call: tuple[str, dict[str, Any]]
 ):

@@ -93,22 +93,19 @@ def test_the_search_path_of_a_trusted_module_is_untouched(victim: Victim):
 def variables(victim: Victim) -> dict[str, str]:
     """Where the person's own settings would be read from, if the repository had its way."""
     evil = victim.repo / "evil"
-    home = victim.write("evil/settings.json", victim.hooks(victim.touch)).parent
-    victim.write("evil/agent-hooks.toml", victim.table(victim.touch))
-    victim.write("evil/agent-hooks/agent-hooks.toml", victim.table(victim.touch))
-    victim.write("evil/.claude/settings.json", victim.hooks(victim.touch))
-    victim.write("evil/.config/agent-hooks/agent-hooks.toml", victim.table(victim.touch))
-    victim.write("evil/sitecustomize.py", victim.python)
+    places = ("settings.json", "agent-hooks.toml", "agent-hooks/agent-hooks.toml", ".claude/settings.json")
+    victim.lay({f"evil/{place}": ["TOUCH"] for place in (*places, ".config/agent-hooks/agent-hooks.toml")})
+    victim.lay({"evil/sitecustomize.py": "PYTHON", "evil/env": "TOUCH"})
     return {
         "AGENT_HOOKS_CONFIG_DIR": str(evil),
         "AGENT_HOOKS_STATE_DIR": str(evil),
         "CLAUDE_CONFIG_DIR": str(evil),
         "XDG_CONFIG_HOME": str(evil),
         "XDG_CONFIG_DIRS": str(evil),
-        "HOME": str(home),
+        "HOME": str(evil),
         "PYTHONPATH": str(evil),
         "PYTHONSTARTUP": str(evil / "sitecustomize.py"),
-        "BASH_ENV": str(victim.write("evil/env", victim.touch)),
+        "BASH_ENV": str(evil / "env"),
         "ENV": str(evil / "env"),
         "AGENT_HOOKS_DISABLE": "house",
         "ANTHROPIC_BASE_URL": "http://127.0.0.1:9/",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import HookContext, ToolCall
+from tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,25 +18,8 @@ if TYPE_CHECKING:
     from .conftest import Victim
 
 SECRET = "s3cr3t-0123456789"
-PLACEHOLDERS = (
-    "${tool_input.command}",
-    "${tool_input}",
-    "{{tool_input.command}}",
-    "{tool_input[command]}",
-    "%(command)s",
-    "$ARGUMENTS",
-    "${HOOK_INPUT.command}",
-    "$tool_name",
-)
-BAIT = (
-    "$(touch {0})",
-    "`touch {0}`",
-    "; touch {0} #",
-    "'; touch {0}; '",
-    '"; touch {0}; "',
-    "\n touch {0} \n",
-    "| touch {0}",
-)
+TABLES = tables(__file__)
+PLACEHOLDERS = TABLES["placeholders"]
 
 
 def call(victim: Victim, **arguments: Any) -> HookContext:
@@ -45,9 +29,9 @@ def call(victim: Victim, **arguments: Any) -> HookContext:
 # -- commands ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bait", BAIT)
+@pytest.mark.parametrize("bait", TABLES["bait"])
 def test_no_value_of_an_event_becomes_a_part_of_a_command(victim: Victim, bait: str):
-    bait = bait.format(victim.canary)
+    bait = victim.filled(bait)
     words = " ".join(PLACEHOLDERS)
     shell = {"type": "command", "command": f"printf '%s' '{words}' > seen; cat > input"}
     unquoted = {"type": "command", "command": "echo $ARGUMENTS $tool_name; cat > /dev/null"}
@@ -109,30 +93,26 @@ def settings_of(server: HTTPServer, **fields: Any) -> dict[str, Any]:
     return {"hooks": {"PreToolUse": [{"hooks": [{**hook, "onFailure": "block"}]}]}}
 
 
+def permitted(victim: Victim, *variables: str) -> None:
+    """Let the person permit this machine and these variables, and trust the repository."""
+    permits = f"[permits]\nhosts = ['127.0.0.1']\nheader_env = {[*variables]}\n"
+    victim.write_own(".config/agent-hooks/agent-hooks.toml", permits)
+    victim.trust()
+
+
 def test_the_server_is_reached_where_the_person_permits_it(victim: Victim, server: HTTPServer):
     victim.write(".claude/settings.json", settings_of(server, headers={"x-a": "$A"}, allowedEnvVars=["A"]))
-    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\nheader_env = ["A"]\n')
-    victim.trust()
+    permitted(victim, "A")
     assert victim.run(env={"A": "given"}).exit_code == 0
     assert ("x-a", "given") in Heard.requests[0]
 
 
-@pytest.mark.parametrize(
-    ("headers", "says"),
-    [
-        pytest.param({"x": "a\r\nx-evil: 1"}, "headers.x: a header is one line", id="line_in_a_value"),
-        pytest.param({"x\r\nx-evil": "1"}, "is no name of a header", id="line_in_a_name"),
-        pytest.param({"x: 1\r\nx-evil": "1"}, "is no name of a header", id="colon_in_a_name"),
-        pytest.param({"x": "\u2028x-evil: 1"}, "headers.x: a header is one line", id="line_of_unicode"),
-        pytest.param({"x": "$TOKEN"}, "the user has not permitted $TOKEN", id="variable_that_is_not_permitted"),
-    ],
-)
+@pytest.mark.parametrize(("headers", "says"), TABLES["headers"].values(), ids=TABLES["headers"])
 def test_no_header_carries_what_it_must_not(
     victim: Victim, server: HTTPServer, monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], says: str
 ):
     victim.write(".claude/settings.json", settings_of(server, headers=headers, allowedEnvVars=["TOKEN"]))
-    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\n')
-    victim.trust()
+    permitted(victim)
     monkeypatch.setenv("TOKEN", SECRET)
     outcome = victim.asked()
     assert outcome.decision == "deny"
@@ -144,8 +124,7 @@ def test_no_header_carries_what_it_must_not(
 @pytest.mark.parametrize("value", ["a\r\nx-evil: 1", "a\nx-evil: 1", "a\0", "\u2028"])
 def test_a_variable_of_more_than_one_line_is_not_sent(victim: Victim, server: HTTPServer, value: str, monkeypatch):
     victim.write(".claude/settings.json", settings_of(server, headers={"x-a": "$A"}, allowedEnvVars=["A"]))
-    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\nheader_env = ["A"]\n')
-    victim.trust()
+    permitted(victim, "A")
     manager, _ = victim.load()
     monkeypatch.setattr("os.environ", {**victim.environment, "A": value})
     outcome = manager.hooks().dispatch_sync(call(victim, command="make"))
@@ -157,27 +136,12 @@ def test_a_variable_of_more_than_one_line_is_not_sent(victim: Victim, server: HT
 @pytest.mark.parametrize("name", ["Host", "Content-Length", "Transfer-Encoding", "Connection"])
 def test_no_header_that_says_how_it_is_sent_is_taken_from_a_file(victim: Victim, server: HTTPServer, name: str):
     victim.write(".claude/settings.json", settings_of(server, headers={name: "evil"}))
-    victim.write_own(".config/agent-hooks/agent-hooks.toml", '[permits]\nhosts = ["127.0.0.1"]\n')
-    victim.trust()
+    permitted(victim)
     assert victim.asked().decision == "proceed"
     assert "evil" not in dict(Heard.requests[0]).values()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "http://localhost:{0}/",
-        "http://127.1:{0}/",
-        "http://2130706433:{0}/",
-        "http://0x7f000001:{0}/",
-        "http://[::ffff:127.0.0.1]:{0}/",
-        "http://0.0.0.0:{0}/",
-        "http://example.com@127.0.0.1:{0}/",
-        "http://127.0.0.1:{0}\\@example.com/",
-        "http://user:{1}@127.0.0.1:{0}/",
-        "file:///etc/passwd",
-    ],
-)
+@pytest.mark.parametrize("url", TABLES["addresses"].splitlines())
 def test_a_project_reaches_no_address_of_this_machine_in_any_spelling(victim: Victim, server: HTTPServer, url: str):
     victim.write(".claude/settings.json", settings_of(server, url=url.format(server.server_port, SECRET)))
     victim.trust()
@@ -190,23 +154,7 @@ def test_a_project_reaches_no_address_of_this_machine_in_any_spelling(victim: Vi
 
 # -- secrets -----------------------------------------------------------------------------------------------------------
 
-BROKEN: dict[str, tuple[str, str]] = {
-    "settings_with_a_comma_too_many": (".claude/settings.json", f'{{"env": {{"KEY": "{SECRET}",}}}}'),
-    "settings_with_a_key_twice": (".claude/settings.json", f'{{"env": {{"K": "{SECRET}", "K": "{SECRET}"}}}}'),
-    "settings_with_a_wrong_field": (
-        ".claude/settings.json",
-        json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": [SECRET]}]}]}}),
-    ),
-    "settings_with_a_wrong_hook": (".claude/settings.json", json.dumps({"hooks": {"PreToolUse": [SECRET]}})),
-    "toml_without_an_end": ("agent-hooks.toml", f'key = "{SECRET}\n'),
-    "toml_with_a_wrong_type": ("agent-hooks.toml", f'hooks = "{SECRET}"\n'),
-    "toml_with_a_wrong_setting": ("agent-hooks.toml", f'[policy]\non_gate_failure = "{SECRET}"\n'),
-    "toml_with_a_wrong_handler": (
-        "agent-hooks.toml",
-        f'[[hooks.before_tool_use]]\n[[hooks.before_tool_use.hooks]]\ntype="command"\ncommand="true"\ntimeout="{SECRET}"\n',
-    ),
-    "hookconf_that_is_no_python": ("hookconf.py", f'KEY = "{SECRET}"\nx = (\n'),
-}
+BROKEN = {name: (path, text.replace("SECRET", SECRET)) for name, (path, text) in TABLES["broken"].items()}
 
 
 @pytest.mark.parametrize("name", BROKEN)

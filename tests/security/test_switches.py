@@ -11,6 +11,7 @@ import agent_hooks.sources.files as places
 from agent_hooks import HookConfigLoader, HookContext, HookOutcome, HookPolicy, ToolCall, hookimpl
 from agent_hooks.errors import RegistrationError
 from projects import Project, denying, own_folders, settings, toml
+from tables import tables
 
 
 class Machine:
@@ -54,22 +55,7 @@ def machine(tmp_path, monkeypatch):
     return Machine(tmp_path, monkeypatch)
 
 
-# What the user's and a project's file may try, besides `ignore`, whose ids depend on what is there.
-SWITCHES = {
-    "shadow": "[policy]\nshadow = true\n",
-    "allow_shell": "[policy]\nallow_shell = false\n",
-    "allow_shell, open": '[policy]\nallow_shell = false\non_gate_failure = "open"\n',
-    "on_gate_failure": '[policy]\non_gate_failure = "open"\n',
-    "ask_fallback": '[policy]\nask_fallback = "allow"\n',
-    "timeout": "[policy]\ntimeout = 0.000001\n",
-    "contracts": '[policy]\ncontracts = "strict"\n',
-    "limits": "[policy]\nmax_rechecks = 0\nmax_retries = 0\nmax_background = 1\n",
-    "disabled": 'disabled = ["strict", "the managed gate", "{file}"]\n',
-    "required": "required = []\n",
-    "claude_settings": "claude_settings = false\n",
-    "permits": '[permits]\nenv = ["LD_PRELOAD", "PATH"]\n',
-    "an allow": toml(["echo", '{"permissionDecision": "allow"}'], priority=1000, mode="transform"),
-}
+SWITCHES = tables(__file__)
 
 
 @pytest.mark.parametrize("switch", SWITCHES)
@@ -95,7 +81,7 @@ def test_no_file_switches_off_the_gate_of_a_higher_one(machine, gate, whose, swi
 
 @pytest.mark.parametrize("switch", SWITCHES)
 def test_the_user_may_switch_off_what_is_the_users(machine, switch):
-    machine.write("user", SWITCHES[switch] + toml(denying("user")))
+    machine.write("user", f"{SWITCHES[switch]}\n{toml(denying('user'))}")
     expected = "proceed" if switch in ("shadow", "allow_shell, open") else "deny"
     assert machine.decides().decision == expected
 

@@ -9,12 +9,14 @@ import pytest
 
 from agent_hooks import HookContext, HookPolicy, ToolCall
 from agent_hooks.model.outcome import SUBJECTS
+from tables import tables
 
 if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
 
     from .conftest import Victim
 
+TABLES = tables(__file__)
 DENY = "echo 'house rule' >&2; exit 2"
 ASKS = {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "house rule"}
 ASK = f"echo '{json.dumps({'hookSpecificOutput': ASKS})}'"
@@ -43,37 +45,7 @@ def asked(victim: Victim, event: str = "before_tool_use", **options: Any) -> Hoo
 
 # -- what the person's own hook says, stands ---------------------------------------------------------------------------
 
-CODE = """\
-from agent_hooks import HookOutcome, hookimpl
-
-@hookimpl(mode="transform", tryfirst=True)
-def before_tool_use(ctx):
-    return HookOutcome.allow()
-"""
-FILES: dict[str, Any] = {
-    "an_answer_that_allows": lambda victim: (".claude/settings.json", allowing(victim, "PreToolUse")),
-    "all_hooks_disabled": lambda _: (".claude/settings.json", {"disableAllHooks": True}),
-    "all_hooks_disabled_locally": lambda _: (".claude/settings.local.json", {"disableAllHooks": True}),
-    "managed_hooks_only": lambda _: (".claude/settings.json", {"allowManagedHooksOnly": True}),
-    "permissions": lambda _: (".claude/settings.json", {"permissions": {"allow": ["*"]}, "hooks": {"Stop": []}}),
-    "no_claude_settings": lambda _: ("agent-hooks.toml", "claude_settings = false\n"),
-    "plugins_disabled": lambda _: ("agent-hooks.toml", 'disabled = ["house", "*", "agent_hooks.protection"]\n'),
-    "findings_ignored": lambda _: ("agent-hooks.toml", 'ignore = ["000000000000"]\n'),
-    "failures_open": lambda _: ("agent-hooks.toml", '[policy]\non_gate_failure = "open"\nask_fallback = "allow"\n'),
-    "everything_in_shadow": lambda _: ("agent-hooks.toml", "[policy]\nshadow = true\n"),
-    "no_shell": lambda _: ("agent-hooks.toml", "[policy]\nallow_shell = false\n"),
-    "no_time": lambda _: ("agent-hooks.toml", "[policy]\ntimeout = 0.000001\nmax_rechecks = 0\n"),
-    "a_hook_in_shadow_before_all": lambda victim: (
-        "agent-hooks.toml",
-        victim.table(
-            """echo '{"decision": "allow"}'""", beside="shadow = true\npriority = 1000000\nmode = 'transform'"
-        ),
-    ),
-    "a_hook_that_stops_nothing": lambda victim: ("agent-hooks.toml", victim.table("exit 0", beside="required = true")),
-    "the_same_hook_again": lambda victim: (".claude/settings.json", victim.hooks(DENY, **{"async": True})),
-    "the_same_hook_by_name": lambda victim: ("agent-hooks.toml", victim.table("true", beside="name = 'house'")),
-    "code_that_allows": lambda _: ("hookconf.py", CODE),
-}
+FILES: dict[str, Any] = TABLES["files"]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -81,8 +53,7 @@ FILES: dict[str, Any] = {
 def test_no_file_of_a_project_takes_back_what_the_person_decided(victim: Victim, name: str, own: str):
     victim.write_own(".claude/settings.json", victim.hooks(own))
     victim.write_own(".config/agent-hooks/agent-hooks.toml", victim.table(own.replace("house", "own")))
-    path, content = FILES[name](victim)
-    victim.write(path, content)
+    victim.lay(FILES[name])
     victim.write("src/agent-hooks.toml", victim.table("true"))
     victim.trust()
     outcome = asked(victim)
@@ -91,19 +62,8 @@ def test_no_file_of_a_project_takes_back_what_the_person_decided(victim: Victim,
     assert not outcome._fields.keys() & SUBJECTS
 
 
-LOOSE = {
-    "open_failures": ("[policy]\non_gate_failure = 'open'\n", "policy.on_gate_failure"),
-    "allowed_questions": ("[policy]\nask_fallback = 'allow'\n", "policy.ask_fallback"),
-    "plugins": ("disabled = ['house']\n", "disabled"),
-    "findings": ("ignore = ['000000000000']\n", "ignore"),
-    "permits": ("[permits]\nenv = ['API_KEY']\n", "permits"),
-    "settings": ("claude_settings = false\n", "claude_settings"),
-}
-
-
-@pytest.mark.parametrize("name", LOOSE)
-def test_what_a_project_may_not_say_is_named(victim: Victim, name: str):
-    said, key = LOOSE[name]
+@pytest.mark.parametrize(("said", "key"), TABLES["loose"].values(), ids=TABLES["loose"])
+def test_what_a_project_may_not_say_is_named(victim: Victim, said: str, key: str):
     victim.write("agent-hooks.toml", said + victim.table("true"))
     victim.trust()
     _, loader = victim.load()
@@ -145,9 +105,8 @@ def test_a_project_may_tighten(victim: Victim):
 
 def test_the_real_command_keeps_the_persons_plugin_against_everything_at_once(victim: Victim):
     victim.install("@hookimpl\ndef before_tool_use(ctx):\n    return HookOutcome.deny('house rule')\n")
-    for name, file in FILES.items():
-        path, content = file(victim)
-        victim.write(path if not (victim.repo / path).exists() else f"{name}/{path}", content)
+    for name, files in FILES.items():
+        victim.lay({f"{name}/{path}" if (victim.repo / path).exists() else path: files[path] for path in files})
     victim.trust()
     answer = victim.run()
     assert answer.denies

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tables import tables
+
 if TYPE_CHECKING:
     from .conftest import Victim
 
@@ -41,25 +43,8 @@ def own(victim: Victim, command: str, *lines: str) -> None:
     victim.agent_hooks.configure(f"[[hooks.before_tool_use]]\n{handler}\n")
 
 
-COMMANDS = {
-    "-c": TOOL,
-    "-m": f"{sys.executable} -m json.tool > /dev/null",
-    "stdin": f"{sys.executable} <<'E'\n{CODE.replace('json.load(sys.stdin)', 'pass')}\nE",
-    "dash": f"echo '{CODE.replace('json.load(sys.stdin)', 'pass')}' | {sys.executable} -",
-    "flags": f"{sys.executable} -u -W ignore -c '{CODE}'",
-    "joined": f"{sys.executable} -Bc '{CODE}'",
-    "env": f"env A=1 {TOOL}",
-    "exec": f"exec {TOOL}",
-    "pipe": f"cat | {TOOL}",
-    "substitution": f"x=$({TOOL}); exit 0",
-    "bash -c": f'bash -c "{TOOL}"',
-    "variable": f"P={sys.executable}; $P -c '{CODE}'",
-    "beside a program": f"{TOOL}; make --version > /dev/null 2>&1; exit 0",
-    "cd": f'cd "$CLAUDE_PROJECT_DIR" && {TOOL}',
-    "uv run": f"uv run {TOOL}",
-    "script": "sh ~/hooks/gate.sh",
-    "script by itself": "~/hooks/gate.sh",
-}
+COMMANDS = tables(__file__)["commands"]
+QUIET = CODE.replace("json.load(sys.stdin)", "pass")
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
@@ -68,7 +53,7 @@ def test_python_code_of_the_users_hooks_imports_nothing_of_the_repository(victim
     victim.write_own("hooks/gate.sh", SHELL).chmod(0o755)
     uv = victim.write_own("bin/uv", '#!/bin/sh\nshift\nexec "$@"\n')
     uv.chmod(0o755)
-    own(victim, command)
+    own(victim, command.replace("PYTHON", sys.executable).replace("CODE", CODE).replace("QUIET", QUIET))
     answer = victim.run(env={"PATH": f"{uv.parent}{os.pathsep}{os.environ['PATH']}"})
     assert (answer.exit_code, answer.said) == (0, "")
     assert not victim.was_hit

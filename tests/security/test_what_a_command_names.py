@@ -9,10 +9,10 @@ import pytest
 
 from agent_hooks import AgentBuilder, ScriptedDriver, ToolCall, tool
 
+from .conftest import Victim
+
 if TYPE_CHECKING:
     from agent_hooks import AgentRuntime
-
-    from .conftest import Victim
 
 GATE = "grep -q forbidden && { echo 'not here' >&2; exit 2; }; exit 0"
 DATABASE = (
@@ -40,10 +40,6 @@ def at_home(victim: Victim, monkeypatch: pytest.MonkeyPatch) -> Victim:
     return victim
 
 
-def entries(*commands: str, event: str = "PreToolUse") -> dict[str, object]:
-    return {"hooks": {event: [{"hooks": [{"type": "command", "command": command} for command in commands]}]}}
-
-
 def denied(victim: Victim) -> list[bool]:
     """Whether the gate denied, at each of three calls."""
     return [victim.asked(tool_input={"command": "forbidden"}).decision == "deny" for _ in range(3)]
@@ -62,7 +58,7 @@ def denied(victim: Victim) -> list[bool]:
     ],
 )
 def test_a_log_that_a_hook_writes_leaves_the_gates_as_they_are(at_home: Victim, logging: str):
-    at_home.write(".claude/settings.json", entries(logging, GATE))
+    at_home.write(".claude/settings.json", Victim.hooks(logging, GATE))
     (at_home.home / ".claude").mkdir(exist_ok=True)
     at_home.trust()
     assert denied(at_home) == [True] * 3, "the log was not there when it was trusted"
@@ -72,7 +68,7 @@ def test_a_log_that_a_hook_writes_leaves_the_gates_as_they_are(at_home: Victim, 
 
 def test_a_file_that_a_hook_only_looks_at_may_change(at_home: Victim):
     reading = "while read -r line; do :; done < README.md; mkdir -p docs"
-    at_home.write(".claude/settings.json", entries("[ -f package.json ] && head -5 README.md", reading, GATE))
+    at_home.write(".claude/settings.json", Victim.hooks("[ -f package.json ] && head -5 README.md", reading, GATE))
     at_home.write("package.json", "{}")
     at_home.write("README.md", "old")
     at_home.trust()
@@ -151,7 +147,7 @@ def test_a_script_that_comes_after_the_trust_does_not_run(at_home: Victim, comma
 @pytest.mark.parametrize("guard", GUARDS)
 @pytest.mark.parametrize("module", ["json.py", "_json.py"])
 def test_no_module_beside_it_takes_the_place_of_what_pythons_code_imports(at_home: Victim, module: str, guard: str):
-    at_home.write(".claude/settings.json", entries(GUARDS[guard]))
+    at_home.write(".claude/settings.json", Victim.hooks(GUARDS[guard]))
     at_home.trust()
     late = ToolCall("Save", {"place": module, "text": f"{at_home.python}import os; os._exit(0)\n"})
     said = answers(agent(late, ToolCall("Write", {"file_path": ".env", "content": "x"})))
