@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,7 +10,9 @@ from agent_hooks.sources import files as sources
 from agent_hooks.system import folders
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
+
+    from commands import Done
 
     from .conftest import Victim
 
@@ -33,47 +35,44 @@ def moved(victim: Victim) -> dict[str, dict[str, str]]:
 WAYS = pytest.mark.parametrize("way", ["AGENT_HOOKS_CONFIG_DIR", "XDG_CONFIG_HOME", "HOME", "all"])
 
 
-def settings_of(victim: Victim, environment: dict[str, str]) -> Path:
-    """Where the environment says that the user's settings are."""
-    if "AGENT_HOOKS_CONFIG_DIR" in environment:
-        return victim.folder / "other" / "settings"
-    return victim.folder / "other" / ".config" / "agent-hooks"
+def configure_other(victim: Victim, environment: dict[str, str], text: str) -> None:
+    """Write the settings of the folder that the environment leads to."""
+    other = victim.folder / "other"
+    folder = other / "settings" if "AGENT_HOOKS_CONFIG_DIR" in environment else other / ".config" / "agent-hooks"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "agent-hooks.toml").write_text(text)
 
 
 def refuses(victim: Victim, *options: str, **environment: str) -> bool:
-    done = victim.agent_hooks.answer(
-        "codex", victim._payload("PreToolUse", None, {}), *options, env=environment, cwd=victim.repo
-    )
+    done = asked(victim, *options, env=environment, cwd=victim.repo)
     return done.exit_code == 2 and "not here" in done.stderr
 
 
-@WAYS
-def test_a_gate_of_the_account_holds_wherever_the_environment_leads(victim: Victim, moved, way: str):
-    victim.agent_hooks.configure(victim.table(GATE))
-    assert refuses(victim, **moved[way])
+def asked(victim: Victim, *options: str, command: str = "make", **further: Any) -> Done:
+    payload = {**victim._payload("PreToolUse", None, {}), "tool_input": {"command": command}}
+    return victim.agent_hooks.answer("codex", payload, *options, **further)
+
+
+OWN: dict[str, Callable[[Victim], object]] = {
+    "settings": lambda victim: victim.agent_hooks.configure(victim.table(GATE)),
+    "claude_codes_settings": lambda victim: victim.write_own(".claude/settings.json", victim.hooks(GATE)),
+    "trusted_project": lambda victim: (victim.write("agent-hooks.toml", victim.table(GATE)), victim.trust()),
+}
 
 
 @WAYS
-def test_a_gate_of_the_other_folder_holds_as_well(victim: Victim, moved, way: str):
-    folder = settings_of(victim, moved[way])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "agent-hooks.toml").write_text(victim.table(GATE))
-    assert refuses(victim, **moved[way])
-    victim.agent_hooks.configure(victim.table("exit 0"))
-    assert refuses(victim, **moved[way])
-
-
-@WAYS
-def test_claude_codes_settings_of_the_account_hold_as_well(victim: Victim, moved, way: str):
-    victim.write_own(".claude/settings.json", victim.hooks(GATE))
+@pytest.mark.parametrize("own", OWN)
+def test_a_gate_of_the_account_holds_wherever_the_environment_leads(victim: Victim, moved, way: str, own: str):
+    OWN[own](victim)
     assert refuses(victim, **moved[way])
     assert refuses(victim, **moved[way], CLAUDE_CONFIG_DIR=str(victim.folder / "other"))
 
 
 @WAYS
-def test_a_trusted_project_stays_trusted(victim: Victim, moved, way: str):
-    victim.write("agent-hooks.toml", victim.table(GATE))
-    victim.trust()
+def test_a_gate_of_the_other_folder_holds_as_well(victim: Victim, moved, way: str):
+    configure_other(victim, moved[way], victim.table(GATE))
+    assert refuses(victim, **moved[way])
+    victim.agent_hooks.configure(victim.table("exit 0"))
     assert refuses(victim, **moved[way])
 
 
@@ -92,9 +91,7 @@ def test_settings_of_the_other_folder_loosen_none_of_the_accounts(
         victim.install("@hookimpl\ndef before_tool_use(tool_call):\n    raise ValueError('not here')\n")
     else:
         victim.write_own(".claude/settings.json", victim.hooks(GATE))
-    folder = settings_of(victim, moved["HOME"])
-    folder.mkdir(parents=True)
-    (folder / "agent-hooks.toml").write_text(loosening)
+    configure_other(victim, moved["HOME"], loosening)
     assert refuses(victim, **moved["HOME"])
 
 
@@ -102,9 +99,7 @@ def test_stricter_settings_of_the_other_folder_hold(victim: Victim, moved):
     victim.agent_hooks.configure("policy.on_gate_failure = 'open'\n")
     victim.install("@hookimpl\ndef before_tool_use(tool_call):\n    raise ValueError('not here')\n")
     assert not refuses(victim)
-    folder = settings_of(victim, moved["HOME"])
-    folder.mkdir(parents=True)
-    (folder / "agent-hooks.toml").write_text("policy.on_gate_failure = 'closed'\n")
+    configure_other(victim, moved["HOME"], "policy.on_gate_failure = 'closed'\n")
     assert refuses(victim, **moved["HOME"])
 
 
@@ -120,7 +115,7 @@ def test_a_folder_in_the_command_line_replaces_both(victim: Victim, moved):
 
 
 def test_a_folder_in_the_command_line_is_absolute(victim: Victim):
-    done = victim.agent_hooks.answer("codex", victim._payload("PreToolUse", None, {}), "--config-dir", "settings")
+    done = asked(victim, "--config-dir", "settings")
     assert done.exit_code == 2
     assert "must be an absolute path, not 'settings'" in done.stderr
 
@@ -138,18 +133,14 @@ def test_the_same_folder_by_another_name_is_read_once(victim: Victim):
     victim.agent_hooks.configure(victim.table("echo once >> ../once; exit 0"))
     link = victim.folder / "link"
     link.symlink_to(victim.home)
-    victim.agent_hooks.answer(
-        "codex", victim._payload("PreToolUse", None, {}), env={"HOME": str(link)}, cwd=victim.repo
-    )
+    asked(victim, env={"HOME": str(link)}, cwd=victim.repo)
     assert (victim.folder / "once").read_text() == "once\n"
 
 
 @WAYS
 def test_agents_do_not_write_the_accounts_settings_wherever_the_environment_leads(victim: Victim, moved, way: str):
     target = victim.agent_hooks.config / "agent-hooks.toml"
-    payload = {**victim._payload("PreToolUse", None, {}), "tool_input": {"command": f"echo > {target}"}}
-    done = victim.agent_hooks.answer("codex", payload, env=moved[way], cwd=victim.repo)
-    assert done.denies
+    assert asked(victim, command=f"echo > {target}", env=moved[way], cwd=victim.repo).denies
 
 
 PROJECT_FILES = [".claude/settings.json", ".claude/settings.local.json"]

@@ -10,39 +10,19 @@ import pytest
 
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.tool_call import ToolCall
+from tables import tables
 
 if TYPE_CHECKING:
     from .conftest import Victim
 
-PYTHON_GATE = """\
-import json, sys
-from helpers import (
-    refuse,  # the policy
-)
-call = json.load(sys.stdin)
-if "forbidden" in call["tool_input"].get("command", ""):
-    refuse()
-"""
-HELPERS = "import rules.words\ndef refuse():\n    rules.words.say()\n"
-WORDS = "import sys\nfrom . import texts\ndef say():\n    print(texts.NO, file=sys.stderr)\n    sys.exit(2)\n"
-SHELL_GATE = """\
-DIR="$(cd "$(dirname "$0")" && pwd)"
-. "$DIR/lib.sh"
-source hooks/names.sh
-grep -q "$FORBIDDEN" && refuse
-exit 0
-"""
+TABLES = tables(__file__)
 
 
 @pytest.fixture
 def python(victim: Victim) -> Victim:
     """A trusted project whose gate is a Python script with modules of its own."""
     victim.write("agent-hooks.toml", victim.table(f"{sys.executable} hooks/gate.py"))
-    victim.write("hooks/gate.py", PYTHON_GATE)
-    victim.write("hooks/helpers.py", HELPERS)
-    victim.write("hooks/rules/__init__.py", "")
-    victim.write("hooks/rules/words.py", WORDS)
-    victim.write("hooks/rules/texts.py", "NO = 'not here'\n")
+    victim.lay(TABLES["python"])
     victim.trust()
     assert gate(victim) == "deny"
     return victim
@@ -50,10 +30,7 @@ def python(victim: Victim) -> Victim:
 
 @pytest.fixture
 def shell(victim: Victim) -> Victim:
-    victim.write("agent-hooks.toml", victim.table("sh hooks/gate.sh"))
-    victim.write("hooks/gate.sh", SHELL_GATE)
-    victim.write("hooks/lib.sh", "refuse() { echo 'not here' >&2; exit 2; }\n")
-    victim.write("hooks/names.sh", "FORBIDDEN=forbidden\n")
+    victim.lay(TABLES["shell"])
     victim.trust()
     assert gate(victim) == "deny"
     return victim
@@ -83,22 +60,16 @@ def gate(victim: Victim, command: str = "forbidden") -> str:
         "hooks/rules.py",
         "hooks/rules/words/__init__.py",
         "hooks/rules/texts.so",
+        "hooks/helpers.py",
+        "hooks/rules/__init__.py",
+        "hooks/rules/words.py",
     ],
 )
-def test_a_new_neighbour_with_the_name_of_an_imported_module_is_a_change(python: Victim, path: str):
+def test_a_module_of_the_scripts_folder_that_is_new_or_another_is_a_change(python: Victim, path: str):
     manager, _ = python.load()
     python.write(path, python.python)
     assert gate(python) == "changed"
     assert manager.hooks().dispatch_sync(call(python)).decision == "deny", "loaded before, and asked now"
-    assert not python.was_hit
-
-
-@pytest.mark.parametrize("path", ["hooks/helpers.py", "hooks/rules/__init__.py", "hooks/rules/words.py"])
-def test_a_changed_module_of_the_scripts_own_folder_is_a_change(python: Victim, path: str):
-    manager, _ = python.load()
-    python.write(path, python.python)
-    assert gate(python) == "changed"
-    assert manager.hooks().dispatch_sync(call(python)).decision == "deny"
     assert not python.was_hit
 
 
