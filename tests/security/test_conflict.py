@@ -35,8 +35,7 @@ def project(command, tmp_path):
     return command.trust(Project(tmp_path).write(files))
 
 
-@pytest.fixture
-def answer(command, project):
+def asking(command, project):
     """What ``agent-hooks run`` answers to a tool call in the project."""
 
     def answer(tool, **arguments):
@@ -44,6 +43,11 @@ def answer(command, project):
         return command.answer("claude-code", {**event, "cwd": str(project.root)}, cwd=project.root)
 
     return answer
+
+
+@pytest.fixture
+def answer(command, project):
+    return asking(command, project)
 
 
 def edit(project, old, new):
@@ -120,19 +124,12 @@ def test_where_something_else_changed_too_nothing_of_the_project_holds(project, 
 
 def test_a_table_that_nobody_trusted_does_not_hold_and_is_a_persons_to_resolve(command, tmp_path):
     project = Project(tmp_path, "other").write({"pyproject.toml": BROKEN})
-    event = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(project.root)}
-
-    def answer(tool, **arguments):
-        return command.answer("claude-code", {**event, "tool_name": tool, "tool_input": arguments}, cwd=project.root)
-
+    answer = asking(command, project)
     assert not answer("mcp__ops__deploy").denies
     assert "a person resolves the table" in answer("Edit", **edit(project, CONFLICT, OURS)).reason
 
 
 @pytest.mark.parametrize("text", ['dependencies = ["agent_hooks_x"]\n', "description = 'a\\b'\n", ""])
 def test_a_conflict_in_a_file_without_our_table_is_an_agents_to_repair(command, tmp_path, text):
-    plain = f'[project]\nname = "x"\n{text}'
-    project = Project(tmp_path, "other").write({"pyproject.toml": plain + CONFLICT})
-    event = {"hook_event_name": "PreToolUse", "session_id": "s", "cwd": str(project.root), "tool_name": "Edit"}
-    call = {**event, "tool_input": edit(project, CONFLICT, OURS)}
-    assert not command.answer("claude-code", call, cwd=project.root).denies
+    project = Project(tmp_path, "other").write({"pyproject.toml": f'[project]\nname = "x"\n{text}{CONFLICT}'})
+    assert not asking(command, project)("Edit", **edit(project, CONFLICT, OURS)).denies
