@@ -18,6 +18,7 @@ import signal
 import sys
 import tempfile
 import threading
+import tomllib
 from contextlib import suppress
 from hashlib import sha256
 from itertools import product
@@ -93,171 +94,52 @@ class Row(NamedTuple):
         return self.fault.expected is not CONSENTS and GOES_ON in self.cells[0]
 
 
-def fails(name: str, *commands: str | list[str], **options: Any) -> Fault:
-    return Fault(name, NO_ANSWER, commands, **options)
+EXPECTED = {
+    "fails": NO_ANSWER,
+    "late": NO_ANSWER,
+    "nonsense": NONSENSE,
+    "denies": DENIES,
+    "consents": CONSENTS,
+    "tampered": TAMPERED,
+}
+# Read here: where this file is run as a script, tests/tables.py is not on its path.
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+WORDS = {**TABLES["words"], "PYTHON": sys.executable, "LONG": "x" * 300_000}
+SEVERAL = {
+    "CODE": [str(code) for code in range(1, 256) if code != 2],
+    "SIGNAL": "HUP INT QUIT ILL ABRT FPE USR1 PIPE TERM XCPU".split(),
+}
 
 
-def late(name: str, script: str | list[str]) -> Fault:
-    return fails(name, script, timeout=SHORT)
+def _fault(name: str, kind: str, commands: list[Any], options: Mapping[str, Any] = FrozenDict()) -> Fault:
+    """Return the kind of command in a row of the table."""
+    files = {file: (_filled(text), mode) for file, (text, mode) in options.get("files", {}).items()}
+    timeout = SHORT if kind == "late" else LONG
+    made = tuple(command for each in commands for command in _commands(each))
+    return Fault(name, EXPECTED[kind], made, **{"timeout": timeout, **options, "files": FrozenDict(files)})
 
 
-def nonsense(name: str, *commands: str | list[str]) -> Fault:
-    return Fault(name, NONSENSE, commands)
+def _commands(given: Any) -> list[str | list[str]]:
+    match given:
+        case {"prints": text}:
+            return [["printf", "%s", _filled(text)]]
+        case {"python": program}:
+            return [[sys.executable, "-S", "-c", _filled(program)]]
+        case list():
+            return [[_filled(each) for each in given]]
+    for word, values in SEVERAL.items():
+        if f"<{word}>" in given:
+            return [_filled(given.replace(f"<{word}>", value)) for value in values]
+    return [_filled(given)]
 
 
-def denies(name: str, script: str | list[str], **options: Any) -> Fault:
-    return Fault(name, DENIES, (script,), **options)
+def _filled(text: str) -> str:
+    for word, meant in WORDS.items():
+        text = text.replace(f"<{word}>", meant)
+    return text
 
 
-def prints(text: str) -> list[str]:
-    """Return a program that prints ``text`` and no more."""
-    return ["printf", "%s", text]
-
-
-def python(program: str) -> list[str]:
-    return [sys.executable, "-S", "-c", program]
-
-
-NO = '{"decision": "deny", "reason": "No."}'
-YES = '{"decision": "allow", "reason": "Yes."}'
-PRINT_NO, PRINT_YES = f"echo '{NO}'", f"echo '{YES}'"
-
-DAEMON = """
-import os, sys, time
-heard, said = os.pipe()
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.write(said, b".")
-        for descriptor in (0, 1, 2, heard, said):
-            os.close(descriptor)
-        time.sleep(60)
-    os._exit(0)
-os.wait()
-os.read(heard, 1)
-"""
-STORM = """
-import os, time
-for number in range(100):
-    if os.fork() == 0:
-        if number % 2:
-            os.setsid()
-        time.sleep(60)
-        os._exit(0)
-"""
-TREE = """
-import os, time
-first = os.getpid()
-for _ in range(7):
-    if os.fork() == 0:
-        os.setsid()
-if os.getpid() != first:
-    time.sleep(60)
-    os._exit(0)
-"""
-# Each is gone before anybody can look at it, but all hold one lock. There is a last one, should nobody end them.
-SUCCESSORS = """
-import fcntl
-lock = open("lock", "w")
-fcntl.flock(lock, fcntl.LOCK_EX)
-for _ in range(20_000):
-    if os.fork():
-        os._exit(0)
-    os.setsid()
-"""
-NO_DESCRIPTOR = """
-import os
-try:
-    while True:
-        os.dup(0)
-except OSError:
-    raise SystemExit(1)
-"""
-PYTHON_NO = f"print('{NO}', flush=True)\n"
-
-TOO_MUCH = [f'{{"decision": "allow", "metadata": {{"score": {number}}}}}' for number in ("NaN", "-Infinity", "1e999")]
-NO_OBJECTS = [f"[{NO}]", '"deny"', "2", "null", "true"]
-NO_ANSWERS = ['{"decision": "perhaps"}', '{"decison": "deny"}', '{"decision": "skip"}']
-WRONG_TYPES = ['{"decision": ["deny"]}', '{"decision": 1}', '{"reason": 5}', '{"hookSpecificOutput": "deny"}']
-SIGNALS = "HUP INT QUIT ILL ABRT FPE USR1 PIPE TERM XCPU".split()
-
-FAULTS = (
-    # To compare with: these two behave.
-    Fault("says nothing, exit code 0", CONSENTS, ("true",)),
-    denies("prints a deny", prints(NO)),
-    # Its time.
-    late("hangs", "exec sleep 60"),
-    late("hangs and ignores SIGTERM", "trap '' TERM; while :; do sleep 60; done"),
-    late("computes for ever", "while :; do :; done"),
-    late("stops itself (SIGSTOP)", "kill -STOP $$"),
-    late("waits for a command that hangs", "sleep 60; exit 2"),
-    late("closes its output and hangs", "exec 1>&- 2>&-; exec sleep 60"),
-    late("prints a byte now and then, for ever", "while :; do printf x; sleep 0.02; done"),
-    late("prints a deny, then hangs", f"{PRINT_NO}; exec sleep 60"),
-    late("allows, too late", f"sleep 1; {PRINT_YES}"),
-    late("allows when it is told to end", f"yes() {{ {PRINT_YES}; exit 0; }}; trap yes TERM; sleep 60 & wait"),
-    # What it starts.
-    denies("leaves a child that holds its pipes, denies", f"sleep 60 & {PRINT_NO}"),
-    denies("leaves a child that ignores SIGTERM, denies", f"(trap '' TERM; sleep 60) & {PRINT_NO}"),
-    denies("leaves a daemon (a session of its own, no pipes), denies", python(DAEMON + PYTHON_NO)),
-    late("leaves a daemon, hangs", python(f"{DAEMON}time.sleep(60)")),
-    denies("leaves 100 processes, half of them in sessions of their own, denies", python(STORM + PYTHON_NO)),
-    denies("leaves a tree of 127 processes, each in a session of its own, denies", python(TREE + PYTHON_NO)),
-    denies("denies, starts a successor and ends, which does the same", python(f"import os\n{PYTHON_NO}{SUCCESSORS}")),
-    late(
-        "starts such a row of successors, hangs", python(f"import os, time\nif os.fork(): time.sleep(60){SUCCESSORS}")
-    ),
-    # What it prints.
-    fails("floods its output", "exec yes"),
-    fails("floods its standard error", "exec yes >&2"),
-    fails("prints a deny of 2 MB", python(f"print('{NO}'.replace('No.', 'No.' * 700_000))")),
-    nonsense("prints bytes that are no text", r"printf '\377\376\000\201'"),
-    nonsense("prints a deny that is not UTF-8", r"""printf '{"decision": "deny", "reason": "\377"}'"""),
-    nonsense("prints a deny in UTF-16", python(f"import sys; sys.stdout.buffer.write('{NO}'.encode('utf-16'))")),
-    nonsense("prints half of a character (a lone surrogate)", prints(r'{"decision": "allow", "reason": "\ud800"}')),
-    nonsense("prints truncated JSON", *(prints(NO[:end]) for end in (1, 12, 20, len(NO) - 1))),
-    nonsense("prints text before its JSON", prints(f"loading\n{NO}")),
-    nonsense("prints text after its JSON", prints(f"{NO}\ndone")),
-    nonsense("answers twice", prints(NO + YES), prints(f"{NO}\n{YES}")),
-    nonsense("prints a key twice", prints('{"decision": "deny", "decision": "allow"}')),
-    nonsense("prints NaN, Infinity, or a number that is too large", *map(prints, TOO_MUCH)),
-    nonsense("prints 100,000 levels", python("""print('{"metadata": ' + '{"a":' * 100_000 + '1' + '}' * 100_001)""")),
-    nonsense("prints an array, a text, a number, null", *map(prints, NO_OBJECTS)),
-    nonsense("prints a decision or a key that there is not", *map(prints, NO_ANSWERS)),
-    nonsense("prints values of the wrong type", *map(prints, WRONG_TYPES)),
-    # How it ends.
-    denies("exit code 2", "exit 2"),
-    fails("every other exit code (1, 3 to 255)", *(f"exit {code}" for code in range(1, 256) if code != 2)),
-    fails("allows, exit code 1", f"{PRINT_YES}; exit 1"),
-    denies("allows, exit code 2", f"{PRINT_YES}; exit 2"),
-    fails("crashes (SIGSEGV)", "ulimit -c 0; kill -SEGV $$"),
-    fails("kills itself (SIGKILL)", "kill -KILL $$"),
-    fails("allows, is ended by another signal", *(f"ulimit -c 0; {PRINT_YES}; kill -{name} $$" for name in SIGNALS)),
-    denies("closes its output, goes on, exit code 2", "exec 1>&- 2>&-; sleep 0.05; exit 2"),
-    fails("uses up its descriptors, exit code 1", python(NO_DESCRIPTOR)),
-    # What it is told.
-    denies("closes its input at once, denies", f"exec 0<&-; sleep 0.05; {PRINT_NO}", size=MB),
-    denies("never reads its input of 64 MB, denies", prints(NO), size=64 * MB),
-    # How it begins.
-    fails("is not there", ["./missing"], ["no-such-program-anywhere"]),
-    fails("is not there, and its shell says so (exit code 127)", "./missing", "no-such-program-anywhere"),
-    denies("its script is not there, and Python says so (exit code 2)", [sys.executable, "missing.py"]),
-    fails("is not executable", ["./program"], files={"program": ("#!/bin/sh\n", 0o644)}),
-    fails("is a script without `#!`", ["./program"], files={"program": (f"{PRINT_YES}\n", 0o755)}),
-    fails("its interpreter is not there", ["./program"], files={"program": ("#!/no/such/sh\n", 0o755)}),
-    fails("is a directory", ["."]),
-    fails("its arguments are too long", ["true", "x" * 300_000]),
-    fails("its directory is not there", "true", cwd="gone"),
-    # The ground it stands on.
-    denies("deletes its directory, denies", f'rm -rf "$PWD"; {PRINT_NO}'),
-    Fault(
-        "was trusted, rewrites itself",
-        TAMPERED,
-        (["sh", "program"],),
-        files={"program": ('echo >>"$0"\n', 0o644)},
-        is_trusted=True,
-    ),
-)
+FAULTS = tuple(_fault(*row) for row in TABLES["faults"])
 
 
 # -- running them ------------------------------------------------------------------------------------------------------
