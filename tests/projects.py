@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from textwrap import dedent
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     import pytest
@@ -48,6 +50,28 @@ class Project:
     def at(self, name: str) -> str:
         """The path of a file in it."""
         return str(self.root / name)
+
+
+def alter(root: Path, change: dict[str, Any], write: Callable[[dict[str, Any]], object]) -> None:
+    """Change a folder as a row of a table says: what is ``copied``, and to where, what is ``gone``, the ``files`` that
+    ``write`` writes, what is a link (``links``), and to where, and the ``modes`` of files.
+    """
+    for path, target in change.get("copied", {}).items():
+        source = root / path
+        shutil.copytree(source, root / target) if source.is_dir() else shutil.copy(source, root / target)
+    for path in change.get("gone", ()):
+        remove(root / path)
+    write(change.get("files", {}))
+    for path, link in change.get("links", {}).items():
+        remove(root / path)
+        (root / path).symlink_to(link)
+    for path, mode in change.get("modes", {}).items():
+        (root / path).chmod(mode)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, or a folder with what is in it."""
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
 
 def settings(event: str = "PreToolUse", *handlers: Any, matcher: str | None = None, **top: Any) -> str:

@@ -53,10 +53,15 @@ def asked(victim: Victim, *options: str, command: str = "make", **further: Any) 
     return victim.agent_hooks.answer("codex", payload, *options, **further)
 
 
+def trust_gate(victim: Victim) -> None:
+    victim.write("agent-hooks.toml", victim.table(GATE))
+    victim.trust()
+
+
 OWN: dict[str, Callable[[Victim], object]] = {
     "settings": lambda victim: victim.agent_hooks.configure(victim.table(GATE)),
     "claude_codes_settings": lambda victim: victim.write_own(".claude/settings.json", victim.hooks(GATE)),
-    "trusted_project": lambda victim: (victim.write("agent-hooks.toml", victim.table(GATE)), victim.trust()),
+    "trusted_project": trust_gate,
 }
 
 

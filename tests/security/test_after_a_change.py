@@ -22,6 +22,7 @@ from agent_hooks import HookContext, HookPolicy, ToolCall
 from agent_hooks.errors import TrustError
 from agent_hooks.sources.hookconfs import load_hookconf
 from agent_hooks.trust.discovery import discover
+from projects import alter
 from tables import tables
 
 if TYPE_CHECKING:
@@ -76,29 +77,12 @@ def test_what_means_nothing_to_hooks_may_change(trusted: Victim):
 # -- a later commit ----------------------------------------------------------------------------------------------------
 
 
-def replaced(file: Path, target: str | Path) -> None:
-    removed(file)
-    file.symlink_to(target)
-
-
-def removed(file: Path) -> None:
-    shutil.rmtree(file) if file.is_dir() else file.unlink()
-
-
 def change(victim: Victim, name: str) -> str:
     """Make one of the changes; return what is said of it."""
     if name in OTHER_CHANGES:
         return OTHER_CHANGES[name](victim)
     table = victim.filled((TABLES["changes"] | TABLES["swaps"])[name])
-    for path, target in table.get("moved", {}).items():
-        shutil.copytree(victim.repo / path, victim.repo / target)
-    for path in table.get("gone", ()):
-        removed(victim.repo / path)
-    victim.lay(table.get("files", {}))
-    for path, target in table.get("links", {}).items():
-        replaced(victim.repo / path, target)
-    for path, mode in table.get("modes", {}).items():
-        (victim.repo / path).chmod(mode)
+    alter(victim.repo, table, victim.lay)
     return str(table.get("says", ""))
 
 
@@ -225,7 +209,8 @@ def record_of_another_path(victim: Victim) -> Path:
 
 
 def record_linked_to_the_repository(victim: Victim) -> Path:
-    replaced(record(victim), victim.write("record.jsonl", record(victim).read_bytes(), 0o600))
+    planted = victim.write("record.jsonl", record(victim).read_bytes(), 0o600)
+    alter(victim.config, {"links": {str(record(victim)): planted}}, victim.lay)
     return victim.repo
 
 

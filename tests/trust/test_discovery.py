@@ -24,6 +24,8 @@ from tables import tables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agent_hooks.trust.manifest import Project
 
 HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
@@ -60,7 +62,7 @@ def root(tmp_path):
     return made
 
 
-def write(root: Path, files: dict[str, str | bytes]) -> None:
+def write(root: Path, files: Mapping[str, str | bytes]) -> None:
     """Write files below ``root``, with their folders."""
     for name, content in files.items():
         path = root / name
@@ -82,37 +84,14 @@ def kinds(project: Project) -> list[tuple[str, bool]]:
 # -- the root ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_root_is_the_nearest_folder_with_a_git_folder(root):
-    write(root, {"a/b/pyproject.toml": ""})
-    assert project_root(root / "a" / "b") == str(root)
-    assert is_marked(str(root))
-
-
-def test_a_git_file_as_a_worktree_has_it_makes_a_root(root):
-    write(root, {"tree/.git": "gitdir: elsewhere\n", "tree/a/x.py": ""})
-    assert project_root(root / "tree" / "a") == str(root / "tree")
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["agent-hooks.toml", "hookconf.py", "pyproject.toml", ".claude/settings.json", ".claude/settings.local.json"],
-)
-def test_without_git_the_root_is_the_nearest_folder_with_one_of_our_files_which_mark_a_project(tmp_path, name):
-    write(tmp_path, {f"top/{name}": "", "top/a/b/x.py": ""})
-    assert project_root(tmp_path / "top" / "a" / "b") == str((tmp_path / "top").resolve())
-    assert is_marked(str(tmp_path / "top"))
+@pytest.mark.parametrize("case", TABLES["roots"].values(), ids=TABLES["roots"])
+def test_the_root_of_a_folder_is_the_nearest_one_that_is_marked_as_a_real_path(tmp_path, case):
+    write(tmp_path, dict.fromkeys(case["files"], ""))
+    (tmp_path / "link").symlink_to(tmp_path / case["from"])
+    root = str(tmp_path.resolve() / case["root"])
+    assert project_root(tmp_path / case["from"]) == project_root(tmp_path / "link") == root
+    assert is_marked(root) == case.get("marked", True)
     assert not is_marked(str(tmp_path))
-
-
-def test_a_folder_in_no_project_is_its_own_root(tmp_path):
-    (tmp_path / "a").mkdir()
-    assert project_root(tmp_path / "a") == str((tmp_path / "a").resolve())
-
-
-def test_the_root_is_a_real_path(root, tmp_path):
-    (root / "a").mkdir()
-    (tmp_path / "link").symlink_to(root / "a")
-    assert project_root(tmp_path / "link") == str(root)
 
 
 def test_the_home_folder_and_what_is_above_it_are_no_roots_of_what_is_in_it(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import sys
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -22,8 +23,10 @@ from agent_hooks.errors import TrustError
 from agent_hooks.trust import trust_store as trust
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import KEPT, TrustStore, trusted_project, trusted_skill
+from projects import alter
 from tables import tables
 
+TABLES = tables(__file__)
 SOURCE = str(Path(agent_hooks.__file__).parent.parent)
 HOOKCONF = "from agent_hooks import hookimpl\n\n@hookimpl\ndef before_tool_use(ctx):\n    return None\n"
 SKILL = """---
@@ -104,41 +107,23 @@ def test_what_was_looked_at_is_trusted_and_not_what_is_there_by_then(root, store
     assert store.standing(discover(root)).changes == ("hookconf.py has changed.",)
 
 
-def change(root: Path, name: str) -> None:
-    conf = root / "hookconf.py"
-    if name == "content":
-        conf.write_text(f"{HOOKCONF}\n")
-    elif name == "permissions":
-        conf.chmod(0o755)
-    elif name == "new":
-        (root / "b").mkdir()
-        (root / "b" / "hookconf.py").write_text(HOOKCONF)
-    elif name == "gone":
-        conf.unlink()
-    elif name == "link":
-        conf.rename(root / "real.py")
-        conf.symlink_to("real.py")
-    elif name == "all gone":
-        conf.unlink()
-        (root / "a" / "hookconf.py").unlink()
+def change(root: Path, table: dict[str, Any]) -> None:
+    """Change the project as a row of a table says; HOOKCONF in it stands for the file as it was."""
+
+    def write(files: dict[str, str]) -> None:
+        for name, content in files.items():
+            (root / name).parent.mkdir(exist_ok=True)
+            (root / name).write_text(content.replace("HOOKCONF", HOOKCONF), newline="")
+
+    alter(root, table, write)
 
 
-CHANGES = {
-    "content": ("hookconf.py has changed.",),
-    "permissions": ("hookconf.py has the permissions 0755, which were 0644.",),
-    "new": ("b/hookconf.py is new.",),
-    "gone": ("hookconf.py is gone.",),
-    "link": ("hookconf.py leads to real.py, not to itself.",),
-    "all gone": ("a/hookconf.py is gone.", "hookconf.py is gone."),
-}
-
-
-@pytest.mark.parametrize("name", CHANGES)
-def test_any_change_ends_the_trust_and_is_told(root, store, name):
+@pytest.mark.parametrize("case", TABLES["changes"].values(), ids=TABLES["changes"])
+def test_any_change_ends_the_trust_and_is_told(root, store, case):
     store.trust(discover(root))
-    change(root, name)
+    change(root, case)
     standing = store.standing(discover(root))
-    assert (standing.status, standing.changes) == ("changed", CHANGES[name])
+    assert (standing.status, [*standing.changes]) == ("changed", case["says"])
 
 
 def test_a_project_in_another_place_is_another_one(root, store, tmp_path):
@@ -408,7 +393,7 @@ def test_a_record_that_is_a_link_does_not_count(root, store, tmp_path):
     assert store.standing(discover(root)).status == "untrusted"
 
 
-DAMAGES = {**tables(__file__), "deep": "[" * 100_000}
+DAMAGES = {**TABLES["damages"], "deep": "[" * 100_000}
 
 
 @pytest.mark.parametrize("text", DAMAGES.values(), ids=DAMAGES)
@@ -565,28 +550,15 @@ def test_writers_that_are_killed_leave_a_whole_record(root, store):
 # -- the diff ----------------------------------------------------------------------------------------------------------
 
 
-def test_the_diff_shows_what_is_not_as_it_was_trusted(root, store):
+@pytest.mark.parametrize("case", TABLES["diffs"].values(), ids=TABLES["diffs"])
+def test_the_diff_shows_what_is_not_as_it_was_trusted(root, store, case):
+    change(root, {"files": case.get("before", {})})
     store.trust(discover(root))
-    (root / "hookconf.py").write_text(HOOKCONF.replace("None", "1"))
-    (root / "a" / "hookconf.py").unlink()
-    assert store.diff(discover(root)).splitlines() == [
-        "--- a/hookconf.py (hookconf, mode 0644)",
-        "+++ /dev/null",
-        "@@ -1,5 +0,0 @@",
-        "-from agent_hooks import hookimpl",
-        "-",
-        "-@hookimpl",
-        "-def before_tool_use(ctx):",
-        "-    return None",
-        "--- hookconf.py (hookconf, mode 0644)",
-        "+++ hookconf.py (hookconf, mode 0644)",
-        "@@ -2,4 +2,4 @@",
-        " ",
-        " @hookimpl",
-        " def before_tool_use(ctx):",
-        "-    return None",
-        "+    return 1",
-    ]
+    change(root, case)
+    text = store.diff(discover(root))
+    assert case["shows"] in text
+    assert "\n".join(text.splitlines()) == case["shows"] or case.get("partly")
+    assert all(each.isprintable() or each in "\n\t" for each in text)
 
 
 def test_the_diff_shows_all_of_what_was_never_trusted_and_nothing_of_what_is_as_it_was(root, store):
@@ -595,45 +567,6 @@ def test_the_diff_shows_all_of_what_was_never_trusted_and_nothing_of_what_is_as_
     assert shown_whole.count("+def before_tool_use(ctx):") == 2
     store.trust(discover(root))
     assert store.diff(discover(root)) == ""
-
-
-def test_the_diff_shows_permissions_and_where_links_lead(root, store):
-    store.trust(discover(root))
-    (root / "a" / "hookconf.py").chmod(0o755)
-    change(root, "link")
-    assert store.diff(discover(root)).splitlines() == [
-        "--- a/hookconf.py (hookconf, mode 0644)",
-        "+++ a/hookconf.py (hookconf, mode 0755)",
-        "--- hookconf.py (hookconf, mode 0644)",
-        "+++ hookconf.py (hookconf, mode 0644, leads to real.py)",
-    ]
-
-
-def test_the_diff_shows_settings_so_that_they_can_be_read(root, store):
-    text = json.dumps({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "./ö.sh"}]}]}})
-    (root / ".claude").mkdir()
-    (root / ".claude" / "settings.json").write_text(text)
-    store.trust(discover(root))
-    (root / ".claude" / "settings.json").write_text(text.replace(r"\u00f6", "ä"))
-    lines = store.diff(discover(root)).splitlines()
-    assert [" ".join(line.split()) for line in lines if line[0] in "+-" and "command" in line] == [
-        '- "command": "./ö.sh",',
-        '+ "command": "./ä.sh",',
-    ]
-
-
-def test_the_diff_hides_nothing_of_settings_that_cannot_be_read(root, store):
-    (root / ".claude").mkdir()
-    (root / ".claude" / "settings.json").write_text('{"hooks": {"a": 1}, "hooks": {}}')
-    assert '+{"hooks": {"a": 1}, "hooks": {}}\n' in store.diff(discover(root))
-
-
-def test_the_diff_hides_nothing_that_a_terminal_would_hide(root, store):
-    hidden = "x = 1  # \x1b[2K\x1b[1A \u202e\u2066 \u200b \x9b \r y\nz = '\t'\n"
-    (root / "hookconf.py").write_text(hidden, newline="")
-    text = store.diff(discover(root))
-    assert "+x = 1  # \\x1b[2K\\x1b[1A \\u202e\\u2066 \\u200b \\x9b \\r y\n+z = '\t'\n" in text
-    assert all(each.isprintable() or each in "\n\t" for each in text)
 
 
 def test_the_diff_says_which_content_it_cannot_show(root, store, monkeypatch):

@@ -46,24 +46,9 @@ def test_any_other_file_may_be_written(guarded, tool, kind, path):
 
 
 @pytest.mark.parametrize("path", ["hookconf.py", ".claude/settings.json", "~/.config/agent-hooks/agent-hooks.toml"])
-@pytest.mark.parametrize(
-    ("tool", "kind"),
-    [
-        ("Read", None),
-        ("Grep", None),
-        ("view_image", "read"),
-        ("mcp__fs__read_file", "mcp"),
-        ("mcp__fs__readTextFile", "mcp"),
-        ("mcp__fs__get_file_info", "mcp"),
-        ("mcp__fs__list_directory", "mcp"),
-        ("mcp__fs__directory_tree", "mcp"),
-        ("mcp__git__git_diff", "mcp"),
-        ("mcp__git__git_add", "mcp"),
-        ("functions.Read", "other"),
-    ],
-)
+@pytest.mark.parametrize(("tool", "kind"), TABLES["paths"]["readers"])
 def test_reading_is_free(guarded, tool, kind, path):
-    assert not guarded.denies(tool, {"file_path": path, "path": path}, kind=kind)
+    assert not guarded.denies(tool, {"file_path": path, "path": path}, kind=kind or None)
 
 
 @pytest.mark.parametrize(("tool", "args", "kind"), rows(TABLES["denied"]))
