@@ -132,21 +132,6 @@ def test_a_project_in_another_place_is_another_one(root, store, tmp_path):
     assert store.standing(discover(tmp_path / "moved")).status == "untrusted"
 
 
-def test_an_event_sees_a_change_wherever_it_happens(root, store):
-    store.trust(discover(root))
-    assert set(store.known(root)) == {"hookconf.py", "a/hookconf.py"}
-    assert store.standing(discover(root, near=[], known=store.known(root))).status == "trusted"
-    (root / "a" / "hookconf.py").write_text("")
-    assert store.standing(discover(root, near=[], known=store.known(root))).status == "changed"
-
-
-def test_a_project_and_how_it_stands_are_found_together(root, store):
-    store.trust(discover(root))
-    project, standing = store.examine(root, near=[])
-    assert (project.digest, standing.status) == (discover(root).digest, "trusted")
-    assert set(standing.known) == {"hookconf.py", "a/hookconf.py"}
-
-
 @pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta", ".git"])
 def test_making_a_repository_or_an_environment_of_a_folder_takes_no_hooks_out_of_the_project(root, store, mark):
     store.trust(discover(root))
@@ -165,20 +150,7 @@ def test_a_folder_that_was_another_project_before_stays_one(root, store):
     assert [file.path for file in store.discover(root, near=["a/x.py"]).files] == ["hookconf.py"]
 
 
-def test_two_projects_do_not_know_each_other(root, store, tmp_path):
-    other = tmp_path / "other"
-    other.mkdir()
-    (other / "hookconf.py").write_text(HOOKCONF)
-    store.trust(discover(root))
-    store.trust(discover(other))
-    store.untrust(root)
-    assert store.standing(discover(other)).status == "trusted"
-
-
 # -- several manifests -------------------------------------------------------------------------------------------------
-
-
-STATES = st.tuples(st.integers(1, 4), st.integers(1, 4))
 
 
 def branch(root: Path, name: int | str) -> str:
@@ -187,23 +159,36 @@ def branch(root: Path, name: int | str) -> str:
     return discover(root).digest
 
 
+PATHS = ("hookconf.py", "a/hookconf.py")
+STATES = st.tuples(st.integers(0, 3), st.integers(0, 3)).filter(any)
+
+
 class Branches(RuleBasedStateMachine):
-    """A project of two files, each as one of four branches has it, whose last five trusted states count."""
+    """A project of two files, each as one of three branches has it, or not there: its last five trusted states count.
+
+    Beside it is another project, of which it knows nothing.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
-        self.root = Path(self.folder.name).resolve() / "repo"
+        self.root, self.other = (Path(self.folder.name).resolve() / name for name in ("repo", "other"))
+        self.other.mkdir()
         (self.root / "a").mkdir(parents=True)
+        (self.other / "hookconf.py").write_text(HOOKCONF)
         self.store = TrustStore(self.root.parent / "trust")
+        self.store.trust(discover(self.other))
         self.trusted: list[tuple[int, int]] = []
         self.check_out((1, 1))
 
     @rule(state=STATES)
     def check_out(self, state: tuple[int, int]) -> None:
         self.state = state
-        for folder, number in zip((self.root, self.root / "a"), state, strict=True):
-            (folder / "hookconf.py").write_text(f"{HOOKCONF}# {number}\n")
+        for path, number in zip(PATHS, state, strict=True):
+            if number:
+                (self.root / path).write_text(f"{HOOKCONF}# {number}\n")
+            else:
+                (self.root / path).unlink(missing_ok=True)
 
     @rule(states=st.lists(STATES, min_size=1, max_size=8))
     def trust(self, states: list[tuple[int, int]]) -> None:
@@ -217,10 +202,21 @@ class Branches(RuleBasedStateMachine):
         assert self.store.untrust(self.root) is bool(self.trusted)
         self.trusted = []
 
+    def status_of(self, state: tuple[int, int]) -> str:
+        return "trusted" if state in self.trusted else "changed" if self.trusted else "untrusted"
+
     @invariant()
     def stands_as_it_was_trusted(self) -> None:
-        expected = "trusted" if self.state in self.trusted else "changed" if self.trusted else "untrusted"
-        assert self.store.standing(self.store.discover(self.root)).status == expected
+        assert self.store.standing(self.store.discover(self.root)).status == self.status_of(self.state)
+        assert self.store.standing(discover(self.other)).status == "trusted"
+
+    @invariant()
+    def an_event_sees_what_was_trusted_wherever_it_happens(self) -> None:
+        known = {path for state in self.trusted for path, number in zip(PATHS, state, strict=True) if number}
+        _, standing = self.store.examine(self.root, near=[])
+        assert set(self.store.known(self.root)) == set(standing.known) == known
+        seen = (self.state[0], self.state[1] if PATHS[1] in known else 0)
+        assert standing.status == (self.status_of(seen) if any(seen) or self.trusted else "empty")
 
     def teardown(self) -> None:
         self.folder.cleanup()
@@ -229,17 +225,6 @@ class Branches(RuleBasedStateMachine):
 def test_the_last_five_manifests_that_were_trusted_count_until_all_are_forgotten():
     assert KEPT == 5
     run_state_machine_as_test(Branches, settings=settings(max_examples=15, stateful_step_count=12))
-
-
-def test_the_paths_of_all_manifests_are_known(root, store):
-    store.trust(discover(root))
-    (root / "a" / "hookconf.py").rename(root / "a" / "x")
-    (root / "b").mkdir()
-    (root / "b" / "hookconf.py").write_text(HOOKCONF)
-    store.trust(discover(root))
-    assert set(store.known(root)) == {"hookconf.py", "a/hookconf.py", "b/hookconf.py"}
-    (root / "a" / "x").rename(root / "a" / "hookconf.py")
-    assert store.standing(store.discover(root, near=["b/x.py"])).changes == ("a/hookconf.py is new.",)
 
 
 def test_a_change_is_told_from_the_nearest_manifest_and_from_the_newest_of_these(root, store):
