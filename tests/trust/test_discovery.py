@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +21,7 @@ from agent_hooks.trust import discovery as reading
 from agent_hooks.trust import search
 from agent_hooks.trust.discovery import MAX_BYTES, discover
 from agent_hooks.trust.project_files import is_marked, project_root
+from projects import alter
 from tables import tables
 
 TYPE_CHECKING = False
@@ -43,7 +45,7 @@ SKILL = """---
 ---
 """
 QUIET = '{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}'
-CONTENTS = {"HOOKCONF": HOOKCONF, "QUIET": QUIET, "SKILL": SKILL}
+CONTENTS = {"TOML": TOML, "HOOKCONF": HOOKCONF, "QUIET": QUIET, "SKILL": SKILL}
 TABLES = tables(__file__)
 SEARCHES = pytest.mark.parametrize("is_near", [False, True], ids=["everywhere", "near"])
 ENVIRONMENTS = pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta/history", ".git/HEAD", ".git"])
@@ -268,13 +270,9 @@ def test_a_link_out_of_the_project_does_not_count_and_blocks(root, tmp_path, nam
 
 
 def test_a_link_inside_the_project_counts_with_where_it_leads(root):
-    write(root, {"conf/a.py": HOOKCONF, "conf/b.py": HOOKCONF})
+    write(root, {"conf/a.py": HOOKCONF})
     (root / "hookconf.py").symlink_to("conf/a.py")
-    before = discover(root)
-    assert [(file.path, file.real) for file in before.files] == [("hookconf.py", "conf/a.py")]
-    (root / "hookconf.py").unlink()
-    (root / "hookconf.py").symlink_to("conf/b.py")
-    assert discover(root).digest != before.digest
+    assert [(file.path, file.real) for file in discover(root).files] == [("hookconf.py", "conf/a.py")]
 
 
 def test_a_pipe_is_not_waited_for(root):
@@ -429,16 +427,6 @@ def test_settings_are_read_with_their_place_in_the_project(root):
     assert outer.path == str(root / "agent-hooks.toml")
 
 
-def test_only_what_has_a_meaning_here_changes_the_digest(root):
-    table = TOML.replace("hooks.before", "tool.agent_hooks.hooks.before")
-    write(root, {"pyproject.toml": table})
-    before = discover(root).digest
-    write(root, {"pyproject.toml": f"[project]\nname = 'x'\n# more\n{table}"})
-    assert discover(root).digest == before
-    write(root, {"pyproject.toml": table.replace('"shell"', '"read"')})
-    assert discover(root).digest != before
-
-
 @pytest.mark.parametrize(("name", "text"), TABLES["misplaced"]["rows"])
 def test_a_file_that_only_has_hooks_in_the_wrong_place_is_a_part_of_the_manifest(root, name, text):
     write(root, {name: text})
@@ -514,23 +502,18 @@ def test_what_a_script_in_the_syntax_of_another_python_imports_is_covered(root):
     assert {*names} < {*paths(discover(root), "script")}
 
 
-def test_a_script_that_comes_later_changes_the_digest(root):
+def test_a_script_that_is_not_there_is_known_and_protected(root):
     write(root, {"agent-hooks.toml": TOML})
     before = discover(root)
     later = str(root / "hooks" / "check.py")
     assert before.reads[0].entries[0].scripts == {later: ""}  # no bytes have this digest
     assert later in before.protected
     assert [finding.kind for finding in before.findings] == ["missing"]
-    write(root, {"hooks/check.py": ""})
-    assert discover(root).digest != before.digest
 
 
-def test_a_file_that_a_command_writes_changes_nothing(root):
+def test_a_file_that_a_command_writes_is_not_protected(root):
     write(root, {"agent-hooks.toml": TOML.replace('["python3", "hooks/check.py"]', '"cat >> calls.txt"')})
-    before = discover(root)
-    write(root, {"calls.txt": "once\n"})
-    assert discover(root).digest == before.digest
-    assert str(root / "calls.txt") not in before.protected
+    assert str(root / "calls.txt") not in discover(root).protected
 
 
 def test_a_large_program_in_the_project_is_hashed_but_not_kept(root):
@@ -585,14 +568,8 @@ def test_a_script_of_several_hooks_is_in_the_manifest_once(root):
 
 def test_a_file_may_be_both_settings_and_script(root):
     write(root, {"agent-hooks.toml": TOML.replace("hooks/check.py", "agent-hooks.toml")})
-    before = discover(root)
-    assert [(file.path, file.kind) for file in before.files] == [
-        ("agent-hooks.toml", "script"),
-        ("agent-hooks.toml", "settings"),
-    ]
-    with (root / "agent-hooks.toml").open("a") as file:
-        file.write("# as a script it is another one\n")
-    assert discover(root).digest != before.digest
+    found = [(file.path, file.kind) for file in discover(root).files]
+    assert found == [("agent-hooks.toml", "script"), ("agent-hooks.toml", "settings")]
 
 
 # -- the digest --------------------------------------------------------------------------------------------------------
@@ -606,22 +583,12 @@ def test_the_digest_is_bound_to_the_root(tmp_path):
     assert discover(tmp_path / "link").digest == discover(tmp_path / "one").digest
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda root: write(root, {"hookconf.py": f"{HOOKCONF}\n"}),
-        lambda root: (root / "hookconf.py").chmod(0o755),
-        lambda root: (root / "hookconf.py").rename(root / "a" / "hookconf.py"),
-        lambda root: write(root, {"a/hookconf.py": HOOKCONF}),
-        lambda root: (root / "hookconf.py").unlink(),
-    ],
-    ids=["content", "permissions", "place", "new", "gone"],
-)
-def test_every_change_of_a_file_changes_the_digest(root, change):
-    write(root, {"hookconf.py": HOOKCONF, "a/x.py": "", "agent-hooks.toml": "[policy]\ntimeout = 5\n"})
+@pytest.mark.parametrize("case", TABLES["digests"].values(), ids=TABLES["digests"])
+def test_the_digest_changes_with_all_that_has_a_meaning_here(root, case):
+    alter(root, case, partial(write, root))
     before = discover(root).digest
-    change(root)
-    assert discover(root).digest != before
+    alter(root, case["change"], partial(write, root))
+    assert (discover(root).digest != before) is case.get("changes", True)
 
 
 def test_what_is_found_is_protected_also_where_links_lead(root):
