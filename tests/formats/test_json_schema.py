@@ -16,6 +16,9 @@ from agent_hooks.handlers.command import CommandHandler
 from agent_hooks.handlers.handler_type import HandlerType
 from agent_hooks.handlers.http import HttpHandler
 from agent_hooks.model.events import HookEvent, define_event
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 class Header(BaseModel):
@@ -62,76 +65,10 @@ def check(schema):
     return lambda text: validator.is_valid(loads(dedent(text)))
 
 
-GOOD = [
-    "",
-    """
-    disabled = ["a"]
-    ignore = ["3f2a91c0ffee"]
-    claude_plugins = ["./plugin"]
-    claude_settings = true
-    [policy]
-    on_gate_failure = "closed"
-    timeout = 3
-    shadow = false
-    [permits]
-    env = ["TOKEN"]
-    [guards]
-    max_steps = 3
-    [prompts.deep]
-    """,
-    """
-    [[hooks.before_tool_use]]
-    matcher = "shell"
-    mode = "transform"
-    priority = -1
-    on_failure = "open"
-      [[hooks.before_tool_use.hooks]]
-      type = "command"
-      command = ["python3", "check.py"]
-      timeout = 0.5
-      statusMessage = "Checking"
-      headers.a.value = "b"
-      [[hooks.before_tool_use.hooks]]
-      type = "start"
-      command = "x"
-      [[hooks.before_tool_use.hooks]]
-      type = "plain"
-      anything = {goes = 1}
-    [[hooks.PreToolUse]]
-    hooks = [{type = "of a plugin", x = 1}]
-    """,
-    '[[hooks."tool.pre"]]\nhooks = [{type = "x"}]',
-]
-BAD = [
-    "disabled = 'a'",
-    "ignore = ['nope']",
-    "claude_settings = 1",
-    "frobnicate = 1",
-    "[[guards]]",
-    "[policy]\non_gate_failure = 'shut'",
-    "[policy]\ntimeout = 0",
-    "[policy]\ntimout = 1",
-    "[permits]\nenv = 'X'",
-    "hooks = []",
-    "[hooks.setup]",
-    "[[hooks.PreToolUze]]\nhooks = [{type = 'x'}]",
-    "[[hooks.setup]]",
-    "[[hooks.setup]]\nhooks = []",
-    "[[hooks.setup]]\nhooks = [{}]",
-    "[[hooks.setup]]\nhooks = [{type = ''}]",
-    "[[hooks.setup]]\nhooks = [{type = 3}]",
-    "[[hooks.setup]]\nmode = 'block'\nhooks = [{type = 'x'}]",
-    "[[hooks.setup]]\npriority = 1.5\nhooks = [{type = 'x'}]",
-    "[[hooks.setup]]\ntype = 'x'\nhooks = [{type = 'x'}]",
-]
+GOOD = TABLES["good"]
+BAD = TABLES["bad"]
 # What only the model of the handler's type can tell.
-BAD_HANDLERS = [
-    "type = 'command'",
-    "type = 'command', command = 3",
-    "type = 'command', command = 'x', comand = 'x'",
-    "type = 'start', command = 'x', timeout = 0",
-    "type = 'command', command = 'x', message = 'the name of the field, not of the key'",
-]
+BAD_HANDLERS = TABLES["bad_handlers"]
 
 
 @pytest.mark.parametrize("text", GOOD)
@@ -164,15 +101,7 @@ def test_every_event_is_there_under_each_of_its_names_with_a_sentence(schema):
     assert events["PreToolUse"]["description"].startswith("The same as before_tool_use. A tool")
 
 
-@pytest.mark.parametrize(
-    ("handler", "is_good"),
-    [
-        ("type = 'command', command = ['python3', 'check.py'], timeout = 5", True),
-        ("type = 'command', comand = 'check'", False),
-        ("type = 'http', url = 'https://hooks.example/check', headers = {X-Key = '$KEY'}", True),
-        ("type = 'http', uri = 'https://hooks.example/check'", False),
-    ],
-)
+@pytest.mark.parametrize(("handler", "is_good"), TABLES["the_built_in_types_are_checked_by_their_own_models"])
 def test_the_built_in_types_are_checked_by_their_own_models(handler, is_good):
     made = json_schema({"command": CommandHandler(), "http": HttpHandler()})
     Draft202012Validator.check_schema(made)

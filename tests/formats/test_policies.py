@@ -10,6 +10,9 @@ from hypothesis import strategies as st
 
 from agent_hooks.formats.policies import merged_policy, project_may_say
 from agent_hooks.model.policy import FAILURES, HookPolicy
+from tables import tables
+
+TABLES = tables(__file__)
 
 # From the least strict to the strictest.
 LADDERS = {
@@ -102,24 +105,7 @@ def test_what_cannot_but_tighten_a_project_may_say(key, value):
     assert getattr(merged(managed=[loosest], project=[{key: value}]), key) == value
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("on_gate_failure", "ask"),
-        ("on_gate_failure", "open"),
-        ("ask_fallback", "allow"),
-        ("require_project_gates", False),
-        ("timeout", 0.001),
-        ("max_rechecks", 0),
-        ("max_forced_continuations", 0),
-        ("max_retries", 0),
-        ("contracts", "strict"),
-        ("allow_shell", False),
-        ("shadow", True),
-        ("context_separator", ""),
-        ("max_background", 1),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), TABLES["all_else_a_project_may_not_say"])
 def test_all_else_a_project_may_not_say(key, value):
     assert not project_may_say(key, value)
     assert merged(project=[{key: value}]) == HookPolicy()

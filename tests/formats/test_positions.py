@@ -9,23 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_hooks.formats.positions import lines_of, repeated_key
+from tables import tables
 
-TEXT = """{
-  "hooks": {
-    "PreToolUse": [
-      {"matcher": "Bash", "hooks": [
-        {"type": "command",
-         "command": "a \\" , } ] : b",
-         "timeout":
-            5},
-        {}
-      ]},
-      []
-    ]
-  },
-  "x\\u0041": true
-}
-"""
+TABLES = tables(__file__)
+TEXT = TABLES["text"]
 
 values: Any = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -42,22 +29,7 @@ def places(value, place=()):
 
 
 def test_each_value_has_the_line_on_which_it_begins():
-    group = ("hooks", "PreToolUse", 0)
-    assert lines_of(TEXT) == {
-        (): 1,
-        ("hooks",): 2,
-        group[:2]: 3,
-        group: 4,
-        (*group, "matcher"): 4,
-        (*group, "hooks"): 4,
-        (*group, "hooks", 0): 5,
-        (*group, "hooks", 0, "type"): 5,
-        (*group, "hooks", 0, "command"): 6,
-        (*group, "hooks", 0, "timeout"): 8,
-        (*group, "hooks", 1): 9,
-        ("hooks", "PreToolUse", 1): 11,
-        ("xA",): 14,
-    }
+    assert lines_of(TEXT) == {tuple(place): line for *place, line in TABLES["places"]}
 
 
 @given(values, st.sampled_from([None, 0, 2]), st.booleans())

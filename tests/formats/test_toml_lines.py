@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from textwrap import dedent
 from tomllib import loads
 
 import pytest
 
 from agent_hooks.formats.toml_lines import lines_of
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def lines(text: str) -> dict[tuple[str | int, ...], int]:
@@ -15,88 +17,12 @@ def lines(text: str) -> dict[tuple[str | int, ...], int]:
     return lines_of(text)
 
 
-def test_keys_tables_and_lists_of_tables_have_lines():
-    assert lines(
-        dedent(
-            """\
-            disabled = ["a"]
-
-            [policy]
-            timeout = 3
-            [[hooks.setup]]
-            matcher = "x"
-              [[hooks.setup.hooks]]  # the first
-              type = "a"
-              [[hooks.setup.hooks]]
-            [[hooks.setup]]
-              [[hooks.setup.hooks]]
-            """
-        )
-    ) == {
-        ("disabled",): 1,
-        ("policy",): 3,
-        ("policy", "timeout"): 4,
-        ("hooks",): 5,
-        ("hooks", "setup"): 5,
-        ("hooks", "setup", 0): 5,
-        ("hooks", "setup", 0, "matcher"): 6,
-        ("hooks", "setup", 0, "hooks"): 7,
-        ("hooks", "setup", 0, "hooks", 0): 7,
-        ("hooks", "setup", 0, "hooks", 0, "type"): 8,
-        ("hooks", "setup", 0, "hooks", 1): 9,
-        ("hooks", "setup", 1): 10,
-        ("hooks", "setup", 1, "hooks"): 11,
-        ("hooks", "setup", 1, "hooks", 0): 11,
-    }
+@pytest.mark.parametrize("case", TABLES["places"], ids=lambda case: case["shows"])
+def test_each_table_and_key_has_its_line(case):
+    assert lines(case["text"]) == {tuple(place): line for *place, line in case["lines"]}
 
 
-def test_a_key_with_dots_writes_all_tables_on_its_way_where_they_are_new():
-    found = lines("a.b . c = 1\na.d = 2\n[e . f]\ng.h = 3\n")
-    assert found == {
-        ("a",): 1,
-        ("a", "b"): 1,
-        ("a", "b", "c"): 1,
-        ("a", "d"): 2,
-        ("e",): 3,
-        ("e", "f"): 3,
-        ("e", "f", "g"): 4,
-        ("e", "f", "g", "h"): 4,
-    }
-
-
-def test_a_key_in_quotes_is_its_content():
-    text = """\
-'tool'."a.b" = 1
-["a=]#" . 'x y']
-"" = 2
-[["[[".b]]
-"""
-    assert lines(text) == {
-        ("tool",): 1,
-        ("tool", "a.b"): 1,
-        ("a=]#",): 2,
-        ("a=]#", "x y"): 2,
-        ("a=]#", "x y", ""): 3,
-        ("[[",): 4,
-        ("[[", "b"): 4,
-        ("[[", "b", 0): 4,
-    }
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        '"""\n[[hooks]]\nx = 1\n"""',
-        "'''\n[x]\n# '' \n'''",
-        '"""""a""\n""b"""""',
-        '"""\\"""\n"""',
-        "''''a''\n''b'''''",
-        "[\n  1, # ]\n  '[',\n  [\"]\"],\n]",
-        '{a = "{", b = [\n1\n]}',
-        '"# = [" # = [',
-        "'\\' # [",
-    ],
-)
+@pytest.mark.parametrize("value", TABLES["what_is_inside_a_value_is_not_taken_for_more"])
 def test_what_is_inside_a_value_is_not_taken_for_more(value):
     text = f"before = {value}\nafter = 1\n"
     assert lines(text) == {("before",): 1, ("after",): 2 + value.count("\n")}

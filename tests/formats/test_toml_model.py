@@ -18,9 +18,12 @@ from agent_hooks.formats.toml_model import (
     problems,
     written_key,
 )
-from agent_hooks.model.policy import CONTRACTS, FAILURES, MODES, HookPolicy
+from agent_hooks.model.policy import MODES, HookPolicy
+from tables import tables
 
-PERMITS = "Those there are: env, header_env, hosts."
+TABLES = tables(__file__)
+
+MODELS = {model.__name__: model for model in (PolicyTable, PermitsTable, HandlerTable, HookFile, MatcherTable)}
 
 
 def said(model: type[BaseModel], table: Any, at: tuple[str | int, ...] = ()) -> list[str]:
@@ -37,45 +40,13 @@ def test_the_policy_has_the_fields_of_the_engines():
     assert set(PolicyTable.model_fields) == HookPolicy._known
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        *(("on_gate_failure", word) for word in FAILURES),
-        *(("contracts", word) for word in CONTRACTS),
-        ("ask_fallback", "deny"),
-        ("ask_fallback", "allow"),
-        ("timeout", 0.5),
-        ("timeout", 3),
-        ("max_rechecks", 0),
-        ("max_forced_continuations", 0),
-        ("max_retries", 0),
-        ("max_background", 1),
-        ("allow_shell", False),
-        ("require_project_gates", True),
-        ("shadow", True),
-        ("context_separator", ""),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), TABLES["accepted"])
 def test_what_the_policy_accepts_the_engine_takes(key, value):
     fields = PolicyTable.model_validate({key: value}).model_dump(exclude_unset=True)
     assert getattr(HookPolicy(**fields), key) == value
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("on_gate_failure", "shut"),
-        ("ask_fallback", "ask"),
-        ("timeout", 0),
-        ("timeout", float("nan")),
-        ("timeout", True),
-        ("max_rechecks", -1),
-        ("max_rechecks", 1.5),
-        ("max_retries", True),
-        ("max_background", 0),
-        ("contracts", "on"),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), TABLES["refused"])
 def test_what_the_engine_refuses_the_policy_does_not_accept(key, value):
     with pytest.raises(ValidationError):
         PolicyTable.model_validate({key: value})
@@ -112,36 +83,9 @@ def test_only_observers_are_in_the_background():
 # -- what is said --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("model", "table", "sentence"),
-    [
-        (PolicyTable, {"timeout": "3"}, "timeout must be a valid number, not a text. Correct it."),
-        (PolicyTable, {"timeout": 0}, "timeout must be greater than 0. Correct it."),
-        (PolicyTable, {"shadow": 1}, "shadow must be a valid boolean, not a number. Correct it."),
-        (
-            PolicyTable,
-            {"contracts": "stric"},
-            "contracts must be 'off', 'diagnostic' or 'strict'. Did you mean 'strict'?",
-        ),
-        (PolicyTable, {"contracts": 3}, "contracts must be 'off', 'diagnostic' or 'strict'. Correct it."),
-        (PermitsTable, {"env": "X"}, "env must be a valid list, not a text. Correct it."),
-        (PermitsTable, {"env": ["A", 1]}, "env[1] must be a valid string, not a number. Correct it."),
-        (
-            PermitsTable,
-            {"hots": []},
-            "hots is not a key here. Those there are: env, header_env, hosts. Did you mean 'hosts'?",
-        ),
-        (PermitsTable, {"zz": []}, "zz is not a key here. Those there are: env, header_env, hosts. Remove it."),
-        (HandlerTable, {}, "type is missing. Add it."),
-        (HookFile, {"policy": 3}, "policy must be a table, not a number. Correct it."),
-        (HookFile, {"permits": {"x y": 3}}, f"permits.'x y' is not a key here. {PERMITS} Remove it."),
-        (HookFile, {"permits": {"hots": []}}, f"permits.hots is not a key here. {PERMITS} Did you mean 'hosts'?"),
-        (HookFile, {"ignore": ["x"]}, "ignore[0]: String should match pattern '^[0-9a-f]{12}$'. Correct it."),
-        (MatcherTable, {"hooks": [{}]}, "hooks[0].type is missing. Add it."),
-    ],
-)
+@pytest.mark.parametrize(("model", "table", "sentence"), TABLES["mistakes"])
 def test_each_mistake_names_its_key_what_is_allowed_and_the_remedy(model, table, sentence):
-    assert said(model, table) == [sentence]
+    assert said(MODELS[model], table) == [sentence]
 
 
 def test_every_mistake_is_told_with_its_place():

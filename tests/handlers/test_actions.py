@@ -17,7 +17,6 @@ from agent_hooks import (
     HttpAction,
     RegistrationError,
     ScriptedDriver,
-    ToolCall,
     hookimpl,
 )
 from agent_hooks.testing import make_context
@@ -96,32 +95,16 @@ def test_a_command_that_fails_closes_the_gate_and_the_reason_names_it(command):
     assert "The hook command:" in outcome.reason
 
 
-def test_an_agent_is_refused_by_a_command(program):
-    def run(command: str) -> str:
-        return "ran"
-
-    driver = ScriptedDriver(ToolCall("run", {"command": "rm x"}), "Done.")
-    made = AgentBuilder(plugins=()).with_driver(driver).with_tools(run)
-    state = made.before_tool_use(CommandAction(program)).build().run_sync("go")
-    assert state.messages[2].content == "Denied: not rm x"
-
-
-def test_a_server_decides(serve):
+def test_a_server_decides_and_headers_may_use_the_variables_that_are_named(serve, monkeypatch):
+    monkeypatch.setenv("TOKEN", "s3cr3t")
     server = serve(answering(DENY))
-    action = HttpAction(f"http://127.0.0.1:{server.port}/check", headers={"X-Team": "ops"}, timeout=30)
+    headers = {"X-Team": "ops $TOKEN"}
+    url = f"http://127.0.0.1:{server.port}/check"
+    action = HttpAction(url, headers=headers, allowed_env_vars=["TOKEN"], timeout=30)
     for hooks in ways(action).values():
         assert hooks.dispatch_sync(shell()).reason == "Not on a Friday."
         assert asyncio.run(hooks.dispatch(shell())).reason == "Not on a Friday."
-    assert {headers["x-team"] for _, headers, _ in server.requests} == {"ops"}
-
-
-def test_headers_may_use_the_variables_that_are_named(serve, monkeypatch):
-    monkeypatch.setenv("TOKEN", "s3cr3t")
-    server = serve(answering(DENY))
-    url = f"http://127.0.0.1:{server.port}/"
-    action = HttpAction(url, headers={"Authorization": "Bearer $TOKEN"}, allowed_env_vars=["TOKEN"])
-    HookStack().with_hook(action, "before_tool_use").dispatch_sync(shell())
-    assert server.requests[0][1]["authorization"] == "Bearer s3cr3t"
+    assert {headers["x-team"] for _, headers, _ in server.requests} == {"ops s3cr3t"}
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,9 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict
 from agent_hooks.trust.scripts import HookCommand
+from tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -121,12 +124,11 @@ def test_with_args_the_text_is_a_program_and_no_shell_sees_it(tmp_path):
     assert outcome.metadata == {"system_message": "1: a b; exit 2"}
 
 
-def test_a_text_is_for_a_shell():
-    assert run({"command": "A=2; exit $A"}).decision == "deny"
-
-
-def test_bash_is_used_where_it_is_asked_for():
-    assert run({"command": "[[ a == a* ]] && exit 2", "shell": "bash"}).decision == "deny"
+@pytest.mark.parametrize(
+    "config", [{"command": "A=2; exit $A"}, {"command": "[[ a == a* ]] && exit 2", "shell": "bash"}]
+)
+def test_a_text_is_for_a_shell(config):
+    assert run(config).decision == "deny"
 
 
 def test_powershell_is_called_with_its_own_kind_of_variables(monkeypatch, tmp_path):
@@ -143,73 +145,22 @@ def test_powershell_is_called_with_its_own_kind_of_variables(monkeypatch, tmp_pa
     ]
 
 
-@pytest.mark.parametrize(
-    ("config", "problem"),
-    [
-        ({}, "command"),
-        ({"command": ""}, "command"),
-        ({"command": "  "}, "empty"),
-        ({"command": []}, "command"),
-        ({"command": [""]}, "empty"),
-        ({"command": "a\0b"}, "command"),
-        ({"command": ["a", "b\0"]}, "command"),
-        ({"command": 5}, "command"),
-        ({"command": ["a", 5]}, "command"),
-        ({"command": "a", "args": "b"}, "args"),
-        ({"command": ["a"], "args": []}, "list"),
-        ({"command": ["a"], "shell": "bash"}, "shell"),
-        ({"command": "a", "args": [], "shell": "bash"}, "shell"),
-        ({"command": "a", "shell": "fish"}, "shell"),
-        ({"command": "a", "timeout": 0}, "timeout"),
-        ({"command": "a", "timeout": -1}, "timeout"),
-        ({"command": "a", "timeout": "5"}, "timeout"),
-        ({"command": "a", "timeout": float("inf")}, "timeout"),
-        ({"command": "a", "timeout": float("nan")}, "timeout"),
-        ({"command": "a", "env": {"A=B": "c"}}, "env"),
-        ({"command": "a", "env": {"A": 5}}, "env"),
-        ({"command": "a", "cwd": ""}, "cwd"),
-        ({"command": "a", "comand": "b"}, "comand"),
-    ],
-)
+@pytest.mark.parametrize(("config", "problem"), TABLES["wrong_fields"])
 def test_a_wrong_field_is_refused_by_name(config, problem):
     with pytest.raises(ValidationError, match=problem):
         CommandConfig(**config)
-
-
-def test_the_defaults_of_a_command():
     assert CommandConfig(command="x", statusMessage="Checking").timeout == 60
 
 
 # -- where it runs ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("form", "source", "config", "expected"),
-    [
-        ("claude", "project", {}, "project"),
-        ("claude", "user", {}, "here"),
-        ("skill", "skill", {}, "project/sub"),
-        ("toml", "project", {}, "project/sub"),
-        ("toml", "user", {}, "here"),
-        ("toml", "project", {"cwd": "tools"}, "project/sub/tools"),
-        ("toml", "user", {"cwd": "tools"}, "project/sub/tools"),
-    ],
-)
-def test_each_format_has_its_own_place_to_run(form, source, config, expected, tmp_path):
+@pytest.mark.parametrize(("form", "source", "config", "cwd", "expected"), TABLES["places"])
+def test_each_format_has_its_own_place_to_run(form, source, config, cwd, expected, tmp_path):
     for folder in ("here", "project/sub/tools"):
         (tmp_path / folder).mkdir(parents=True)
     places = {"project_dir": str(tmp_path / "project"), "directory": str(tmp_path / "project/sub")}
-    found = told(config, context(cwd=str(tmp_path / "here")), form=form, source=source, **places)
-    assert Path(found[1]) == tmp_path / expected
-
-
-@pytest.mark.parametrize(
-    ("form", "expected"), [("claude", "project"), ("skill", "project/sub"), ("toml", "project/sub")]
-)
-def test_a_directory_that_is_gone_is_replaced_by_one_of_the_file(form, expected, tmp_path):
-    (tmp_path / "project/sub").mkdir(parents=True)
-    places = {"project_dir": str(tmp_path / "project"), "directory": str(tmp_path / "project/sub")}
-    found = told({}, context(cwd=str(tmp_path / "gone")), form=form, source="project", **places)
+    found = told(config, context(cwd=str(tmp_path / cwd)), form=form, source=source, **places)
     assert Path(found[1]) == tmp_path / expected
 
 
@@ -258,14 +209,11 @@ def test_a_skill_may_name_its_script_from_the_top_of_the_project(tmp_path):
     assert hook_of_skill(made, trusted)(context()).reason == "skills/deploy"
 
 
-def test_agents_have_no_folder_of_their_own(tmp_path):
+def test_agents_and_what_is_in_no_directory_have_no_folder_of_their_own(tmp_path):
     agents = tmp_path / ".claude/agents"
     agents.mkdir(parents=True)
     found = told(form="skill", source="skill", project_dir=str(tmp_path), directory=str(agents))
     assert Path(found[1]) == tmp_path
-
-
-def test_without_any_directory_it_runs_where_this_process_does():
     assert told({}, context())[1] == str(Path.cwd())
 
 
@@ -285,16 +233,19 @@ def test_a_users_own_variables_are_added(monkeypatch):
     assert told({"env": {"COLOUR": "red", "HOME": "/h"}})[2].items() >= {"COLOUR": "red", "HOME": "/h"}.items()
 
 
-@pytest.mark.parametrize("fields", [{"source": "project"}, {"form": "claude"}, {"form": "skill", "source": "skill"}])
-def test_only_the_users_own_toml_may_set_variables(fields):
-    with pytest.raises(RegistrationError, match="'env'"):
-        hook({"command": "x", "env": {"PATH": "/evil"}}, **fields)
-
-
-@pytest.mark.parametrize("form", ["claude", "skill"])
-def test_only_toml_may_set_the_directory(form):
-    with pytest.raises(RegistrationError, match="'cwd'"):
-        hook({"command": "x", "cwd": "/"}, form=form)
+@pytest.mark.parametrize(
+    ("key", "value", "fields"),
+    [
+        ("env", {"PATH": "/evil"}, {"source": "project"}),
+        ("env", {"PATH": "/evil"}, {"form": "claude"}),
+        ("env", {"PATH": "/evil"}, {"form": "skill", "source": "skill"}),
+        ("cwd", "/", {"form": "claude"}),
+        ("cwd", "/", {"form": "skill"}),
+    ],
+)
+def test_only_the_users_own_toml_may_set_variables_and_only_toml_the_directory(key, value, fields):
+    with pytest.raises(RegistrationError, match=f"'{key}'"):
+        hook({"command": "x", key: value}, **fields)
 
 
 def test_a_script_finds_the_project_by_claude_codes_name(tmp_path):
@@ -306,7 +257,7 @@ def test_a_script_finds_the_project_by_claude_codes_name(tmp_path):
     assert told(ctx=context(cwd=str(tmp_path)))[2]["CLAUDE_PROJECT_DIR"] == str(tmp_path)
 
 
-def test_a_plugin_finds_its_folder_and_one_for_its_data(tmp_path):
+def test_a_plugin_finds_its_folder_and_one_for_its_data(tmp_path, monkeypatch):
     root = tmp_path / "plugin"
     arguments, _, environment = told(
         {"command": [sys.executable, "-S", "-c", TELL, "${CLAUDE_PLUGIN_ROOT}/x", "$CLAUDE_PLUGIN_ROOT"]},
@@ -318,9 +269,6 @@ def test_a_plugin_finds_its_folder_and_one_for_its_data(tmp_path):
     assert data.is_dir()
     assert data.parent == tmp_path / "state" / "plugin-data"
     assert "CLAUDE_PLUGIN_ROOT" not in told()[2]
-
-
-def test_a_plugin_without_a_place_for_its_data_fails(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("AGENT_HOOKS_STATE_DIR", str(tmp_path / "file"))
     with pytest.raises(HandlerError, match="no place for the data"):
@@ -347,18 +295,7 @@ def test_its_output_is_read_by_the_contract_of_its_file():
         run({"command": "echo text"})
 
 
-@pytest.mark.parametrize(
-    ("config", "message"),
-    [
-        ({"command": ["/no/such/program"]}, "could not be started: .*'/no/such/program'"),
-        ({"command": "sleep 60", "timeout": 0.1}, r"did not end within 0.1 s"),
-        ({"command": "exec yes"}, "printed more than 64 MiB, and was killed"),
-        ({"command": "head -c 1100000 /dev/zero"}, "printed more than 1024 KiB"),
-        ({"command": "echo '{}'; head -c 1100000 /dev/zero; exit 1"}, "printed more than 1024 KiB"),
-        ({"command": "kill -SEGV $$"}, r"ended by signal 11 \(Segmentation fault\)"),
-        ({"command": "exit 1"}, "ended with exit code 1"),
-    ],
-)
+@pytest.mark.parametrize(("config", "message"), TABLES["failures"])
 @pytest.mark.parametrize("form", ["toml", "claude", "skill"])
 def test_what_is_no_answer_is_a_failure_in_every_format(config, message, form):
     with pytest.raises(HandlerError, match=message):

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 
-import httpcore
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -24,6 +23,9 @@ from agent_hooks.formats.entry import HookEntry, Permits
 from agent_hooks.handlers.http_config import HttpConfig
 from agent_hooks.handlers.registering import register_entries
 from handlers.servers import DENY, answering, entry_of, hook_of, over_tls, sending, silent, to, tool_call
+from tables import tables
+
+TABLES = tables(__file__)
 
 SECRET = "s3cr3t-t0k3n"
 
@@ -45,16 +47,11 @@ def test_the_event_is_posted_as_json(serve, ask):
     assert payload["tool_input"] == {"command": "git push"}
 
 
-def test_text_of_any_kind_arrives_as_it_is(serve):
+@pytest.mark.parametrize("text", ["echo 'ä€😀\0\n\"\\ud800'", "x" * 5_000_000], ids=["of any kind", "long"])
+def test_a_text_arrives_as_it_is(serve, text):
     server = serve()
-    to(server)(tool_call(command="echo 'ä€😀\0\n\"\\ud800'"))
-    assert json.loads(server.requests[0][2])["tool_input"]["command"] == "echo 'ä€😀\0\n\"\\ud800'"
-
-
-def test_a_big_event_arrives_whole(serve, ask):
-    server = serve()
-    to(server)(tool_call(command="x" * 5_000_000))
-    assert len(json.loads(server.requests[0][2])["tool_input"]["command"]) == 5_000_000
+    to(server)(tool_call(command=text))
+    assert json.loads(server.requests[0][2])["tool_input"]["command"] == text
 
 
 def test_a_host_that_is_an_ipv6_address_keeps_its_brackets(serve):
@@ -88,33 +85,13 @@ def test_an_empty_answer_is_no_opinion(serve, form, status):
     assert to(serve(body_less), form=form)(tool_call()) is None
 
 
-@pytest.mark.parametrize("form", ["toml", "claude"])
-def test_a_page_of_html_is_a_failure(serve, ask, form):
-    with pytest.raises(HandlerError):
-        ask(to(serve(answering(b"<html>Sign in first</html>", "200 OK", "Content-Type: text/html")), form=form))
-
-
-STATUSES = [
-    "301 Moved",
-    "400 Bad Request",
-    "401 Unauthorized",
-    "403 Forbidden",
-    "404 Not Found",
-    "500 Oops",
-    "503 Busy",
-]
-
-
-@pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("form", ["toml", "claude"])
-def test_another_status_is_a_failure_whatever_the_body_says(serve, form, status):
-    with pytest.raises(HandlerError, match=status[:3]):
-        to(serve(answering(b'{"decision": "allow"}', status)), form=form)(tool_call())
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_another_status_denies_for_a_skill(serve, status):
-    outcome = to(serve(answering(b'{"decision": "allow"}', status)), form="skill")(tool_call())
+@pytest.mark.parametrize("status", ["301 Moved", "400 Bad Request", "403 Forbidden", "500 Oops", "503 Busy"])
+def test_another_status_is_a_failure_whatever_the_body_says_and_a_deny_for_a_skill(serve, status):
+    server = serve(answering(b'{"decision": "allow"}', status))
+    for form in ("toml", "claude"):
+        with pytest.raises(HandlerError, match=status[:3]):
+            to(server, form=form)(tool_call())
+    outcome = to(server, form="skill")(tool_call())
     assert (outcome.decision, outcome.reason) == ("deny", f"HTTP hook returned status {status[:3]}")
 
 
@@ -134,20 +111,6 @@ def test_redirects_are_not_followed(serve, ask, status):
     with pytest.raises(HandlerError, match=status[:3]):
         ask(to(server))
     assert elsewhere.connections == 0
-
-
-def test_a_redirect_to_the_metadata_of_a_cloud_is_not_followed(serve, monkeypatch):
-    connected = []
-    connect_tcp = httpcore.AnyIOBackend.connect_tcp
-
-    async def recording(self, host, *args):
-        connected.append(host)
-        return await connect_tcp(self, host, *args)
-
-    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", recording)
-    server = serve(answering(b"", "302 Found", "Location: http://169.254.169.254/latest/meta-data/"))
-    assert to(server, form="skill")(tool_call()).reason == "HTTP hook returned status 302"
-    assert connected == ["127.0.0.1"]
 
 
 # -- bad servers -------------------------------------------------------------------------------------------------------
@@ -234,14 +197,6 @@ def huge_length(connection):
     connection.forever(b"x" * 65536)
 
 
-@pytest.mark.parametrize("behave", [endless_body, endless_header, huge_length])
-def test_an_endless_answer_is_cut_off(serve, ask, behave):
-    server = serve(behave)
-    with pytest.raises(HandlerError, match=r"127\.0\.0\.1: "):
-        ask(to(server))
-    assert server.gone.acquire(timeout=30)
-
-
 def test_an_answer_may_be_nearly_as_long_as_the_limit_each_time(serve):
     hook = to(serve(answering(b" " * 900_000 + DENY)))
     assert [hook(tool_call()).decision for _ in range(3)] == ["deny"] * 3
@@ -266,27 +221,22 @@ def reset_at_once(connection):
 
 
 BROKEN = {
+    "an endless body": endless_body,
+    "an endless header": endless_header,
+    "a huge length": huge_length,
     "reset in the middle": reset_in_the_middle,
     "reset at once": reset_at_once,
-    "closed without an answer": sending(b""),
-    "shorter than it says": sending(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"decision": "allow"}'),
-    "half a chunk": sending(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n20\r\n{"decision": "allow"}'),
-    "no end of chunks": sending(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"),
-    "two lengths": sending(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 20\r\n\r\n{}"),
-    "no HTTP": sending(b"220 mail.example ESMTP\r\n"),
     "binary": sending(bytes(range(256))),
-    "half a status line": sending(b"HTTP/1.1 2"),
-    "only 1xx": sending(b"HTTP/1.1 100 Continue\r\n\r\n"),
-    "switches protocol": sending(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"),
-    "a header with NUL": sending(b"HTTP/1.1 200 OK\r\nX: a\0b\r\nContent-Length: 2\r\n\r\n{}"),
+    **{kind: sending(text.encode()) for kind, text in TABLES["broken"].items()},
 }
 
 
 @pytest.mark.parametrize("kind", BROKEN)
 def test_a_broken_answer_is_a_failure(serve, ask, kind):
     server = serve(BROKEN[kind])
-    with pytest.raises(HandlerError):
+    with pytest.raises(HandlerError) as caught:
         ask(to(server, timeout=20.0))
+    assert "no answer within" not in str(caught.value)
     assert server.gone.acquire(timeout=30)
 
 
@@ -353,6 +303,12 @@ def test_failures_in_a_row_leave_no_descriptor_open(serve):
     assert len(os.listdir("/dev/fd")) <= before + 1  # the server may be closing its last one
 
 
+@pytest.mark.parametrize(("url", "options", "says"), TABLES["refused"])
+def test_what_cannot_be_asked_is_refused_at_load(url, options, says):
+    with pytest.raises(RegistrationError, match=says):
+        hook_of(url, **options)
+
+
 # -- addresses ---------------------------------------------------------------------------------------------------------
 
 PRIVATE_URLS = """
@@ -370,28 +326,10 @@ def test_an_address_that_is_not_public_is_refused_at_load(url, source):
         hook_of(url, source=source)
 
 
-@pytest.mark.parametrize("url", ["http://localhost:1/", "http://127.0.0.1:1/", "https://127.1/", "https://[::1]/"])
-@pytest.mark.parametrize("source", ["plugin", "project", "skill"])
-def test_only_a_users_own_file_may_name_this_machine(url, source):
-    with pytest.raises(RegistrationError, match=r"add '.*' to `hosts`"):
-        hook_of(url, source=source)
-
-
-def test_plain_http_to_others_is_refused_at_load():
-    with pytest.raises(RegistrationError, match=r"can be read on the way.*https"):
-        hook_of("http://hooks.example/")
-
-
 def test_a_name_and_password_in_the_url_are_refused_and_not_told():
     with pytest.raises(RegistrationError) as caught:
         hook_of(f"https://me:{SECRET}@hooks.example/")
     assert SECRET not in str(caught.value)
-
-
-@pytest.mark.parametrize("url", ["ftp://hooks.example/", "file:///etc/passwd", "hooks.example", "https://", "", 7])
-def test_what_is_no_http_url_is_refused(url):
-    with pytest.raises(ValidationError):
-        HttpConfig.model_validate({"url": url})
 
 
 @pytest.mark.parametrize("address", ["10.0.0.5", "169.254.169.254", "127.0.0.1", "100.64.0.9", "0.0.0.0"])
@@ -504,22 +442,25 @@ def sending_at_once(connection):
     connection.wait_for_end()
 
 
-@pytest.mark.parametrize("key", ["verify", "insecure", "ssl_verify", "proxy", "follow_redirects", "method"])
-def test_no_key_turns_the_rules_off(key):
-    with pytest.raises(ValidationError, match="Extra inputs are not permitted"):
-        HttpConfig.model_validate({"url": "https://hooks.example/", key: False})
-
-
 # -- headers -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["toml", "claude"])
-@pytest.mark.parametrize("written", ["Bearer $TOKEN", "Bearer ${TOKEN}"])
-def test_a_header_takes_an_allowed_variable(serve, ask, monkeypatch, form, written):
-    monkeypatch.setenv("TOKEN", SECRET)
+@pytest.mark.parametrize(("form", "headers", "allowed", "sent"), TABLES["headers"])
+def test_a_header_is_sent_as_its_format_has_it(serve, ask, monkeypatch, form, headers, allowed, sent):
+    for name, value in (("TOKEN", SECRET), ("OTHER", "other"), ("BLANK", "\t blank ")):
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("UNSET", raising=False)
     server = serve()
-    ask(to(server, form=form, headers={"Authorization": written}, allowedEnvVars=["TOKEN"]))
-    assert server.requests[0][1]["authorization"] == f"Bearer {SECRET}"
+    ask(to(server, form=form, headers=headers, allowedEnvVars=allowed))
+    found = server.requests[0][1]
+    assert {name: found[name] for name in sent} == sent
+
+
+def test_variables_of_a_skill_are_those_that_the_user_permits():
+    config = {"form": "skill", "source": "skill", "headers": {"X-Token": "$TOKEN"}, "allowedEnvVars": ["TOKEN"]}
+    assert callable(hook_of("https://hooks.example/", permits=Permits(header_env=("TOKEN",)), **config))
+    with pytest.raises(RegistrationError, match="the user has not permitted \\$TOKEN"):
+        hook_of("https://hooks.example/", **config)
 
 
 def test_a_variable_is_read_at_each_request(serve, monkeypatch):
@@ -529,27 +470,6 @@ def test_a_variable_is_read_at_each_request(serve, monkeypatch):
         monkeypatch.setenv("TOKEN", value)
         hook(tool_call())
     assert [headers["x-token"] for _, headers, _ in server.requests] == ["old", "new"]
-
-
-def test_blanks_around_a_value_are_left_out(serve, monkeypatch):
-    monkeypatch.setenv("TOKEN", f"\t {SECRET} ")
-    server = serve()
-    to(server, headers={"X-Token": "$TOKEN", "X-Own": " own "}, allowed_env_vars=["TOKEN"])(tool_call())
-    assert [server.requests[0][1][name] for name in ("x-token", "x-own")] == [SECRET, "own"]
-
-
-def test_a_variable_that_is_not_allowed_is_an_error_at_load():
-    with pytest.raises(RegistrationError, match=r"headers\.X-Token: .*'TOKEN' to allowed_env_vars"):
-        hook_of("https://hooks.example/", headers={"X-Token": "$TOKEN"}, allowed_env_vars=["OTHER"])
-
-
-def test_a_variable_that_claude_code_would_leave_empty_is_left_empty(serve, monkeypatch):
-    monkeypatch.setenv("TOKEN", SECRET)
-    monkeypatch.delenv("UNSET", raising=False)
-    server = serve()
-    headers = {"X-One": "[$TOKEN]", "X-Two": "[${UNSET}]"}
-    to(server, form="claude", headers=headers, allowedEnvVars=["UNSET"])(tool_call())
-    assert [server.requests[0][1][name] for name in ("x-one", "x-two")] == ["[]", "[]"]
 
 
 def test_a_variable_that_is_not_set_is_a_failure(serve, monkeypatch, ask):
@@ -568,34 +488,6 @@ def test_a_project_gets_no_variable_that_the_user_has_not_permitted(form, source
     with pytest.raises(RegistrationError, match=r"'TOKEN' to `header_env` under \[permits\]"):
         hook_of("https://hooks.example/", **config)
     assert callable(hook_of("https://hooks.example/", permits=Permits(header_env=("TOKEN",)), **config))
-
-
-def test_headers_of_a_skill_are_taken_literally(serve, monkeypatch):
-    monkeypatch.setenv("TOKEN", SECRET)
-    server = serve()
-    to(server, form="skill", headers={"X-Token": "$TOKEN ${TOKEN}"})(tool_call())
-    assert server.requests[0][1]["x-token"] == "$TOKEN ${TOKEN}"
-
-
-def test_a_skill_with_claude_codes_key_has_variables(serve, monkeypatch):
-    monkeypatch.setenv("TOKEN", "s3cret")
-    monkeypatch.setenv("OTHER", "other")
-    server = serve()
-    options = {"form": "skill", "headers": {"X-Token": "Bearer $TOKEN${OTHER}"}, "allowedEnvVars": ["TOKEN"]}
-    to(server, **options)(tool_call())
-    assert server.requests[0][1]["x-token"] == "Bearer s3cret"
-    permits = Permits(hosts=("127.0.0.1",), header_env=("TOKEN",))
-    to(server, source="skill", permits=permits, **options)(tool_call())
-    assert server.requests[1][1]["x-token"] == "Bearer s3cret"
-    with pytest.raises(RegistrationError, match="the user has not permitted \\$TOKEN"):
-        to(server, source="skill", permits=Permits(hosts=("127.0.0.1",)), **options)
-
-
-def test_values_of_the_event_are_never_put_into_a_header(serve):
-    server = serve()
-    headers = {"X-Tool": "$tool_name {tool_name} %(tool_name)s $1 ${ } $"}
-    to(server, form="skill", headers=headers)(tool_call())
-    assert server.requests[0][1]["x-tool"] == "$tool_name {tool_name} %(tool_name)s $1 ${ } $"
 
 
 def test_a_variable_with_a_line_break_is_refused_and_not_told(serve, monkeypatch, ask):
@@ -635,18 +527,6 @@ def serve_once(serve):
     return server, to(server, headers={"X-Token": "$TOKEN"}, allowed_env_vars=["TOKEN"])
 
 
-@pytest.mark.parametrize("name", ["", "X Token", "X:Token", "X-Tok\u00e9n", "X\r\nY", "X\n"])
-def test_what_is_no_header_name_is_refused_at_load(name):
-    with pytest.raises(RegistrationError, match="is no name of a header"):
-        hook_of("https://hooks.example/", headers={name: "1"})
-
-
-@pytest.mark.parametrize("value", ["a\r\nb", "a\nb", "a\0b", "a\x7fb", "€"])
-def test_what_is_no_header_value_is_refused_at_load(value):
-    with pytest.raises(RegistrationError, match="one line of Latin-1"):
-        hook_of("https://hooks.example/", headers={"X-Token": value})
-
-
 @pytest.mark.parametrize("name", ["Host", "Content-Length", "transfer-encoding", "Connection", "Accept-Encoding"])
 def test_a_file_does_not_say_how_the_request_is_sent(serve, name):
     with pytest.raises(RegistrationError, match="leave it out"):
@@ -654,12 +534,6 @@ def test_a_file_does_not_say_how_the_request_is_sent(serve, name):
     server = serve(answering(DENY))
     assert to(server, form="claude", headers={name: "1"})(tool_call()).decision == "deny"
     assert server.requests[0][1].get(name.lower()) != "1"
-
-
-def test_a_file_may_name_its_own_content_type(serve):
-    server = serve()
-    to(server, headers={"Content-Type": "application/json; charset=utf-8"})(tool_call())
-    assert server.requests[0][1]["content-type"] == "application/json; charset=utf-8"
 
 
 def test_cookies_are_not_kept(serve):
@@ -673,10 +547,10 @@ def test_cookies_are_not_kept(serve):
 # -- settings ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("inf"), float("nan"), "30", True])
-def test_a_timeout_is_a_number_of_seconds_above_zero(timeout):
+@pytest.mark.parametrize("config", TABLES["wrong"])
+def test_a_wrong_field_is_refused_and_no_key_turns_the_rules_off(config):
     with pytest.raises(ValidationError):
-        HttpConfig.model_validate({"url": "https://hooks.example/", "timeout": timeout})
+        HttpConfig.model_validate({"url": "https://hooks.example/", **config})
 
 
 def test_the_timeout_is_30_seconds_unless_the_file_says_otherwise():

@@ -20,7 +20,10 @@ import agent_hooks
 from agent_hooks.handlers import processes
 from agent_hooks.handlers.escaped import RUN, end_all
 from agent_hooks.handlers.processes import MAX_STDOUT, Finished, in_thread_cancellable, run_process
+from tables import tables
 from waiting import eventually
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -139,17 +142,7 @@ def test_a_command_that_writes_while_it_is_written_to_does_not_block():
 
 
 @pytest.mark.usefixtures("platform")
-@pytest.mark.parametrize(
-    "script",
-    [
-        "exec sleep 60",
-        "trap '' TERM; while :; do sleep 60; done",
-        "kill -STOP $$",
-        "exec >/dev/null 2>&1 0<&-; exec sleep 60",
-        "sleep 60 & sleep 60",
-    ],
-    ids=["hangs", "ignores SIGTERM", "stops itself", "closes everything", "has children"],
-)
+@pytest.mark.parametrize("script", TABLES["late"].values(), ids=TABLES["late"])
 def test_a_command_that_is_late_is_killed_in_time(script, tmp_path):
     begun = monotonic()
     finished = shell(f"echo $$ >{tmp_path}/pid; {script}", timeout=1.0)
@@ -182,9 +175,10 @@ def test_a_time_of_years_is_no_mistake():
 
 
 @pytest.mark.usefixtures("platform")
-def test_the_answer_is_there_when_the_command_has_ended_though_its_child_holds_the_pipes(tmp_path):
+@pytest.mark.parametrize("pipes", ["", ">/dev/null 2>&1 </dev/null"])
+def test_the_answer_is_there_when_the_command_has_ended_and_its_child_does_not_outlive_it(tmp_path, pipes):
     begun = monotonic()
-    finished = shell(f"sleep 60 & echo $! >{tmp_path}/pid; echo answer")
+    finished = shell(f"sleep 60 {pipes} & echo $! >{tmp_path}/pid; echo answer")
     assert finished == Finished(exit_code=0, stdout=b"answer\n")
     assert monotonic() - begun < 20.0
     assert eventually(lambda: not is_alive(pid_in(tmp_path / "pid")))
@@ -193,11 +187,6 @@ def test_the_answer_is_there_when_the_command_has_ended_though_its_child_holds_t
 def test_what_a_child_says_right_after_the_commands_end_is_still_heard(monkeypatch):
     monkeypatch.setattr(processes, "DRAIN_SECONDS", 5.0)
     assert shell("(sleep 0.05; echo later) & echo sooner").stdout == b"sooner\nlater\n"
-
-
-def test_a_child_in_the_background_does_not_outlive_a_command_that_ends_well(tmp_path):
-    shell(f"sleep 60 >/dev/null 2>&1 </dev/null & echo $! >{tmp_path}/pid")
-    assert eventually(lambda: not is_alive(pid_in(tmp_path / "pid")))
 
 
 # Leaves its parent's session, group and pipes, as daemons do, and says who it is.
@@ -481,37 +470,33 @@ def test_the_loop_goes_on_while_a_command_runs():
     assert count > 5
 
 
-def test_cancelling_the_task_kills_the_command_before_it_is_told(tmp_path):
+async def _cancelled(coroutine, folder):
+    task = asyncio.create_task(coroutine)
+    await begun(folder)
+    task.cancel()
+    await asyncio.sleep(0)
+    task.cancel()  # impatience does not leave anything behind
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def _late(coroutine, folder):
+    task = asyncio.create_task(coroutine)
+    await begun(folder)
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(task, 0.01)
+
+
+async def _closed(coroutine, folder):
+    coroutine.send(None)
+    await begun(folder)
+    coroutine.close()
+
+
+@pytest.mark.parametrize("end", [_cancelled, _late, _closed])
+def test_who_gives_up_on_a_command_kills_it_before_going_on(tmp_path, end):
     async def main():
-        task = asyncio.create_task(in_thread_cancellable(hanging(tmp_path)))
-        await begun(tmp_path)
-        task.cancel()
-        await asyncio.sleep(0)
-        task.cancel()  # impatience does not leave anything behind
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        assert not is_alive(pid_in(tmp_path / "pid"))
-
-    asyncio.run(main())
-
-
-def test_a_timeout_of_the_caller_kills_the_command(tmp_path):
-    async def main():
-        task = asyncio.create_task(in_thread_cancellable(hanging(tmp_path)))
-        await begun(tmp_path)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(task, 0.01)
-
-    asyncio.run(main())
-    assert not is_alive(pid_in(tmp_path / "pid"))
-
-
-def test_a_coroutine_that_is_closed_kills_the_command(tmp_path):
-    async def main():
-        coroutine = in_thread_cancellable(hanging(tmp_path))
-        coroutine.send(None)
-        await begun(tmp_path)
-        coroutine.close()
+        await end(in_thread_cancellable(hanging(tmp_path)), tmp_path)
         assert not is_alive(pid_in(tmp_path / "pid"))
 
     asyncio.run(main())

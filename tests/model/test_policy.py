@@ -6,6 +6,9 @@ import pytest
 
 from agent_hooks import AgentHooksError, HookPolicy, SettingsError
 from agent_hooks.model.policy import FAILURES, RANKS, SOURCES, strictest
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def test_managed_outranks_the_user_who_outranks_code_plugin_project_and_skill():
@@ -30,26 +33,7 @@ def test_closed_is_the_strictest_failure_and_open_the_loosest():
     assert FAILURES == ("open", "ask", "closed")
 
 
-@pytest.mark.parametrize(
-    ("setting", "says"),
-    [
-        (
-            {"on_gate_failure": "shut"},
-            "HookPolicy.on_gate_failure must be one of None, 'open', 'ask', 'closed', not 'shut'.",
-        ),
-        ({"ask_fallback": "ask"}, "HookPolicy.ask_fallback must be one of 'deny', 'allow', not 'ask'."),
-        ({"contracts": "warn"}, "HookPolicy.contracts must be one of 'off', 'diagnostic', 'strict', not 'warn'."),
-        ({"timeout": 0}, "HookPolicy.timeout must be a number above 0, not 0."),
-        ({"timeout": float("nan")}, "HookPolicy.timeout must be a number above 0, not nan."),
-        ({"max_rechecks": -1}, "HookPolicy.max_rechecks must be a whole number from 0, not -1."),
-        ({"max_rechecks": 1.5}, "HookPolicy.max_rechecks must be a whole number from 0, not 1.5."),
-        (
-            {"max_forced_continuations": True},
-            "HookPolicy.max_forced_continuations must be a whole number from 0, not True.",
-        ),
-        ({"max_background": 0}, "HookPolicy.max_background must be a whole number from 1, not 0."),
-    ],
-)
+@pytest.mark.parametrize(("setting", "says"), TABLES["wrong"])
 def test_a_wrong_setting_is_named_with_what_is_allowed(setting, says):
     with pytest.raises(SettingsError) as error:
         HookPolicy(**setting)

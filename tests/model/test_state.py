@@ -23,7 +23,9 @@ from agent_hooks import (
 )
 from agent_hooks.errors import ReadOnlyError, RunFailedError, StopRunError, SuspensionError
 from agent_hooks.model.state import BegunCall, Suspended
+from tables import tables
 
+TABLES = tables(__file__)
 REASONS = (
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown"
 ).split()
@@ -119,18 +121,9 @@ def test_a_persons_wish_to_stop_is_a_signal():
     assert (signal.reason, signal.message) == (StopReason.USER_REQUESTED, "enough")
 
 
-@pytest.mark.parametrize(
-    ("step", "kind"),
-    [
-        (Step(), "final_response"),
-        (Step(message=Message(role="assistant", content="done")), "final_response"),
-        (Step(message=Message(role="assistant", tool_calls=(ToolCall("t"),))), "tool_execution"),
-        (Step(executions=(ToolExecution(call=ToolCall("t")),)), "tool_execution"),
-        (Step(executions=(ToolExecution(call=ToolCall("t")),), errors=(ErrorInfo(type="X"),)), "error"),
-    ],
-)
+@pytest.mark.parametrize(("step", "kind"), TABLES["steps"])
 def test_a_step_has_a_type(step, kind):
-    assert step.type == kind
+    assert Step.from_dict(step).type == kind
 
 
 def test_every_change_of_a_state_is_a_copy():
@@ -201,20 +194,12 @@ def test_threads_that_add_to_one_state_each_keep_their_own() -> None:
 CALLED = ToolCall("t")
 
 
-@pytest.mark.parametrize(
-    ("execution", "text"),
-    [
-        (ToolExecution(call=CALLED, result="done"), "done"),
-        (ToolExecution(call=CALLED), ""),
-        (ToolExecution(call=CALLED, result={"a": [1]}), '{"a":[1]}'),
-        (ToolExecution.denied(CALLED, "not allowed"), "Denied: not allowed"),
-        (ToolExecution(call=CALLED, error=ErrorInfo(type="X", message="broken")), "Error: broken"),
-        (ToolExecution(call=CALLED, result="secret").withheld("a key"), "Result withheld: a key"),
-        (ToolExecution(call=CALLED, result="done").with_added_context("Mind the time."), "done\n\nMind the time."),
-    ],
-)
-def test_an_execution_has_a_text_for_the_model(execution, text):
-    assert execution.text == text
+@pytest.mark.parametrize(("fields", "context", "text"), TABLES["texts"])
+def test_an_execution_has_a_text_for_the_model(fields, context, text):
+    assert ToolExecution(call=CALLED, **fields).with_added_context(context).text == text
+    assert ToolExecution.denied(CALLED, "not allowed").text == "Denied: not allowed"
+    assert ToolExecution(call=CALLED, error=ErrorInfo(type="X", message="broken")).text == "Error: broken"
+    assert ToolExecution(call=CALLED, result="secret").withheld("a key").text == "Result withheld: a key"
 
 
 def test_a_withheld_result_is_gone():

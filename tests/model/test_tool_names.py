@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks.model.tool_names import NAMES, exact_names, host_kinds, hosts_of, meant_by
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.mark.parametrize(
@@ -36,22 +39,7 @@ def test_the_hosts_of_a_name_are_told_unless_it_is_everybodys():
 KNOWN = ("Read", "shell", "WebSearch", "websearch")
 
 
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [
-        ("READ", "Read"),  # a short name has no slip but of case
-        ("Raed", ""),
-        ("shel", "shell"),
-        ("shelll", "shell"),
-        ("shall", "shell"),
-        ("hsell", "shell"),
-        ("hsel", ""),
-        ("WebSaerhc", "WebSearch"),
-        ("wbesaerch", "websearch"),  # of two, the nearer by case
-        ("WebSrch", "WebSearch"),
-        ("WebSch", ""),
-    ],
-)
+@pytest.mark.parametrize(("name", "meant"), TABLES["slips"])
 def test_a_slip_is_an_edit_of_five_letters_or_two_of_nine(name, meant):
     assert meant_by(name, KNOWN) == meant
 

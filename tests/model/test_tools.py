@@ -16,12 +16,15 @@ from agent_hooks.model.tools import (
     KINDS,
     PATH_KEYS,
     URL_KEYS,
-    FileOperation,
     addressed_files,
     file_of_address,
     is_trusted_name,
     patch_operations,
 )
+from agent_hooks.model.values import plain
+from tables import tables
+
+TABLES = tables(__file__)
 
 PATCH = """*** Begin Patch
 *** Add File: new.py
@@ -35,15 +38,35 @@ PATCH = """*** Begin Patch
 *** End Patch"""
 
 
-@pytest.mark.parametrize("key", COMMAND_KEYS)
-def test_a_shell_call_has_a_command_under_any_usual_key(key):
-    assert ToolCall("exec", {key: "ls -l"}, kind="shell").command == "ls -l"
+@pytest.mark.parametrize(
+    ("kind", "fact", "keys"),
+    [
+        ("shell", "command", COMMAND_KEYS),
+        ("read", "paths", PATH_KEYS),
+        ("write", "content", CONTENT_KEYS),
+        ("edit", "content", CONTENT_KEYS),
+        ("fetch", "url", URL_KEYS),
+    ],
+)
+def test_what_a_call_says_is_found_under_any_usual_key(kind, fact, keys):
+    found = {key: getattr(ToolCall("tool", {key: "ls -l"}, kind=kind), fact) for key in keys}
+    assert found == dict.fromkeys(keys, ("ls -l",) if fact == "paths" else "ls -l")
 
 
-def test_a_command_given_as_a_list_is_quoted_as_a_shell_would():
-    assert ToolCall("exec", {"command": ["git", "commit", "-m", "two words"]}, kind="shell").command == (
-        "git commit -m 'two words'"
-    )
+@pytest.mark.parametrize(("call", "facts"), TABLES["calls"])
+def test_a_call_says_what_its_arguments_mean(call, facts):
+    made = ToolCall.from_dict(call)
+    assert {name: plain(getattr(made, name)) for name in facts} == facts
+
+
+def test_addresses_of_files_are_told_from_paths_and_texts():
+    assert addressed_files({"path": "file:///a", "uri": "file:///b", "text": "file:///c"}) == ["/b"]
+
+
+def test_only_a_plain_name_is_trusted():
+    assert all(map(is_trusted_name, ["Bash", "a", "x" * 200, "mcp__s__t", "a.b:c/d-e_f", "0"]))
+    odd = ["", "x" * 201, "a b", "a\n", "a\x00", "ä", "a|b", "a*", "a,b", "a;b", "$a"]
+    assert not any(map(is_trusted_name, odd))
 
 
 @given(st.lists(st.text(max_size=10), min_size=1, max_size=5))
@@ -51,111 +74,7 @@ def test_a_quoted_command_splits_into_what_it_was(argv):
     assert shlex.split(ToolCall("exec", {"command": argv}, kind="shell").command) == argv
 
 
-@pytest.mark.parametrize(
-    ("args", "command"),
-    [
-        ({"commands": ["ls", "rm -rf build"]}, "ls\nrm -rf build"),
-        ({"commands": "ls"}, "ls"),
-        ({"args": ["rm", "-rf", "my build"], "tail": 10}, "rm -rf 'my build'"),
-        ({"command": "rm", "args": ["-rf", "build"]}, "rm -rf build"),
-    ],
-)
-def test_a_command_is_found_in_several_and_in_arguments_alone(args, command):
-    assert ToolCall("exec", args, kind="shell").command == command
-
-
-def test_arguments_in_one_object_are_read_as_if_they_were_the_call_s_own():
-    args = {"request": {"command": "ls", "path": "a.txt", "content": "text", "url": "https://example.com"}}
-    assert ToolCall("run", args, kind="shell").command == "ls"
-    assert ToolCall("save", args, kind="write").paths == ("a.txt",)
-    assert ToolCall("save", args, kind="write").content == "text"
-    assert ToolCall("get", args, kind="fetch").url == "https://example.com"
-
-
-def test_only_shell_calls_have_a_command():
-    assert ToolCall("read", {"command": "ls"}, kind="read").command == ""
-
-
-@pytest.mark.parametrize("key", PATH_KEYS)
-def test_a_path_is_found_under_any_usual_key(key):
-    assert ToolCall("read", {key: "a.py"}, kind="read").paths == ("a.py",)
-
-
-def test_all_paths_are_found():
-    call = ToolCall("read_many", {"paths": ["a", "", 3, "b"], "path": "c"}, kind="read")
-    assert set(call.paths) == {"a", "b", "c"}
-
-
-def test_a_shell_calls_paths_are_not_known():
-    assert ToolCall("exec", {"command": "cat a", "path": "a"}, kind="shell").paths == ()
-    assert ToolCall("exec", {"command": "cat a", "path": "a"}, kind="shell").file_operations == ()
-
-
-@pytest.mark.parametrize("key", CONTENT_KEYS)
-@pytest.mark.parametrize("kind", ["write", "edit"])
-def test_new_text_is_found_under_any_usual_key(key, kind):
-    assert ToolCall("w", {key: "text"}, kind=kind).content == "text"
-
-
-def test_the_text_of_several_edits_in_one_call_is_found():
-    call = ToolCall("MultiEdit", {"edits": [{"new_string": "a"}, {"new_string": "b"}, "odd"]}, kind="edit")
-    assert call.content == "a\nb"
-
-
-@pytest.mark.parametrize("key", URL_KEYS)
-def test_an_address_is_found_under_any_usual_key(key):
-    assert ToolCall("f", {key: "https://x"}, kind="fetch").url == "https://x"
-
-
-def test_the_files_and_texts_of_several_replacements_in_one_call_are_found():
-    changes = [{"filePath": "a.py", "newString": "a"}, {"filePath": "b.py", "newString": "b"}, "odd"]
-    call = ToolCall("multi_replace_string_in_file", {"explanation": "e", "replacements": changes}, kind="edit")
-    assert (call.paths, call.content) == (("a.py", "b.py"), "a\nb")
-
-
-def test_code_is_the_text_of_an_edit_alone():
-    args = {"filePath": "a.py", "code": "print(1)"}
-    assert ToolCall("insert_edit_into_file", args, kind="edit").content == "print(1)"
-    assert ToolCall("repl", args).content == ""
-
-
-def test_each_of_several_addresses_is_on_a_line_of_its_own():
-    assert ToolCall("f", {"urls": ["https://x", "https://y/a b"]}, kind="fetch").url == "https://x\nhttps://y/a b"
-
-
-def test_a_fetch_finds_its_addresses_in_the_prompt_where_it_has_no_other():
-    prompt = "Compare (https://x/a), HTTP://y/b?q=1#c. and [this](https://z/)!"
-    assert ToolCall("web_fetch", {"prompt": prompt}, kind="fetch").url == "https://x/a\nHTTP://y/b?q=1#c\nhttps://z/"
-    assert ToolCall("web_fetch", {"url": "https://w", "prompt": prompt}, kind="fetch").url == "https://w"
-    assert ToolCall("ask", {"prompt": prompt}).url == ""
-
-
-def test_the_patterns_of_a_call_that_reads_many_files_are_paths():
-    call = ToolCall("read_many_files", {"include": ["src/*.py", "/etc/passwd"]}, kind="read")
-    assert call.paths == ("src/*.py", "/etc/passwd")
-
-
-@pytest.mark.parametrize("name", ["apply_patch", "patch", "functions.apply_patch"])
-def test_a_patch_is_read_under_opencodes_key(name):
-    call = ToolCall(name, {"patchText": PATCH}, kind="edit")
-    assert call.paths == ("new.py", "old.py", "older.py", "old.py", "gone.py")
-
-
-@pytest.mark.parametrize(
-    ("kind", "operation"),
-    [("read", "read"), ("search", "read"), ("write", "write"), ("edit", "edit"), ("delete", "delete")],
-)
-def test_a_file_call_is_an_operation_on_its_path(kind, operation):
-    assert ToolCall("t", {"path": "a"}, kind=kind).file_operations == (FileOperation(kind=operation, path="a"),)
-
-
-OPERATIONS = [
-    ("write", "new.py"),
-    ("edit", "old.py"),
-    ("write", "older.py"),
-    ("delete", "old.py"),
-    ("delete", "gone.py"),
-]
+OPERATIONS = [tuple(row) for row in TABLES["operations"]]
 
 
 def test_a_patch_is_read_operation_by_operation():
@@ -179,21 +98,6 @@ def test_a_match_is_tried_on_the_name_the_kind_claudes_names_and_the_aliases(kin
     assert call.names == ("host_name", kind, *CLAUDE_NAMES.get(kind, ()), "other")
 
 
-@pytest.mark.parametrize(("name", "segment"), [("a.b.c", "c"), ("plain", ""), ("mcp__a__b", ""), ("a.", "")])
-def test_the_last_segment_is_that_of_a_dotted_name(name, segment):
-    assert ToolCall(name).last_segment == segment
-
-
-@pytest.mark.parametrize("name", ["Bash", "a", "x" * 200, "mcp__s__t", "a.b:c/d-e_f", "0"])
-def test_a_plain_name_is_trusted(name):
-    assert is_trusted_name(name)
-
-
-@pytest.mark.parametrize("name", ["", "x" * 201, "a b", "a\n", "a\x00", "ä", "a|b", "a*", "a,b", "a;b", "$a"])
-def test_an_odd_name_is_not_trusted(name):
-    assert not is_trusted_name(name)
-
-
 @given(
     st.dictionaries(st.text(max_size=8), st.none() | st.integers() | st.lists(st.integers()) | st.text(max_size=5)),
     st.sampled_from(KINDS),
@@ -204,36 +108,9 @@ def test_no_arguments_make_a_call_unreadable(args, kind):
     assert all(isinstance(text, str) for text in (call.command, call.content, call.url, *call.paths, *call.names))
 
 
-@pytest.mark.parametrize(
-    ("address", "expected"),
-    [
-        ("file:///etc/hosts", "/etc/hosts"),
-        ("FILE:/etc/hosts", "/etc/hosts"),
-        ("file:////etc/hosts", "//etc/hosts"),
-        ("file://localhost/etc/hosts?x#y", "/etc/hosts"),
-        ("file:///etc/%68osts%3F", "/etc/hosts?"),
-        ("file:///C:/Windows", "C:/Windows"),
-        ("file://./x", "./x"),
-        ("file:\\\\\\etc\\hosts", "/etc/hosts"),
-        (" fi\tle:///etc/hosts", "/etc/hosts"),
-        ("view-source:file:///etc/hosts", "/etc/hosts"),
-        ("url:file:///etc/hosts", "/etc/hosts"),
-        ("https://example.com/file:/x", ""),
-        ("/etc/hosts", ""),
-        ("files:/x", ""),
-        ("file:", ""),
-        ("", ""),
-    ],
-)
+@pytest.mark.parametrize(("address", "expected"), TABLES["addresses"])
 def test_a_file_address_names_a_path(address, expected):
     assert file_of_address(address) == expected
-
-
-def test_the_file_of_an_address_is_a_path_of_the_call():
-    assert ToolCall("get", {"url": "file:///a%20b"}, kind="fetch").paths == ("/a b",)
-    assert ToolCall("get", {"urls": ["https://x/", "FILE:///a"]}, kind="fetch").paths == ("/a",)
-    assert ToolCall("read", {"path": "file:///a"}, kind="read").paths == ("file:///a", "/a")
-    assert addressed_files({"path": "file:///a", "uri": "file:///b", "text": "file:///c"}) == ["/b"]
 
 
 @given(st.text())

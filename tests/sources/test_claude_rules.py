@@ -12,8 +12,10 @@ from agent_hooks.formats.read_file import is_claude_settings
 from agent_hooks.formats.toml import read_toml
 from agent_hooks.sources.claude_rules import _is_allowed, settled, without_claude_settings
 from projects import settings, toml
+from tables import tables
 
-RANKS = ["managed", "user", "project", "plugin"]
+TABLES = tables(__file__)
+
 HTTP = {"type": "http", "url": "https://hooks.example.com/x"}
 
 
@@ -38,50 +40,32 @@ def what_runs(*files):
     ]
 
 
-def everybody(**top_of):
-    """A settings file of each rank, with what each says beside its one hook."""
-    return [claude(source, f"{source}.sh", **top_of.get(source, {})) for source in RANKS]
+@pytest.mark.parametrize(("files", "runs"), TABLES["files"])
+def test_what_files_say_of_each_other(files, runs):
+    made = [
+        claude(file["source"], *file.get("hooks", []), **file.get("of", {}), **file.get("top", {})) for file in files
+    ]
+    assert [" ".join(each) for each in what_runs(*made)] == runs
+
+
+@pytest.mark.parametrize("changes", TABLES["differences"])
+def test_entries_that_differ_in_anything_both_run(changes):
+    other = {"type": "command", "command": "a.sh", **changes}
+    once = "once" in changes  # it means nothing in settings
+    assert len(what_runs(claude("user", other), claude("project", "a.sh"))) == (1 if once else 2)
+
+
+def test_the_same_command_at_another_event_or_matcher_is_another_entry():
+    hook = {"type": "command", "command": "a.sh"}
+    hooks = {
+        "PreToolUse": [{"matcher": "Bash", "hooks": [hook]}, {"matcher": "Write", "hooks": [hook]}],
+        "PostToolUse": [{"matcher": "Bash", "hooks": [hook, hook]}],
+    }
+    file = read_claude(json.dumps({"hooks": hooks}).encode(), path="/user/settings.json", source="user")
+    assert len(what_runs(file)) == 3
 
 
 # -- switched off ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("by", "left"),
-    [
-        ("managed", []),
-        ("user", ["managed"]),
-        ("project", ["managed", "user", "plugin"]),
-        ("plugin", ["managed", "user", "project"]),
-    ],
-)
-def test_a_file_switches_off_its_own_rank_and_those_below_but_a_project_only_itself(by, left):
-    files = everybody(**{by: {"disableAllHooks": True}})
-    assert [source for source, _ in what_runs(*files)] == left
-
-
-def test_who_manages_the_machine_can_allow_only_managed_hooks():
-    files = everybody(managed={"allowManagedHooksOnly": True})
-    assert what_runs(*files) == [("managed", "managed.sh")]
-
-
-@pytest.mark.parametrize("source", ["user", "project"])
-def test_nobody_else_can_say_so(source):
-    files = everybody(**{source: {"allowManagedHooksOnly": True}})
-    assert len(what_runs(*files)) == 4
-
-
-def test_false_switches_nothing_off():
-    files = everybody(managed={"disableAllHooks": False, "allowManagedHooksOnly": False})
-    assert len(what_runs(*files)) == 4
-
-
-def test_a_local_file_without_hooks_switches_off_those_of_its_project_alone():
-    own = claude("project", "own.sh")
-    local = claude("project", name="settings.local.json", disableAllHooks=True)
-    other = claude("project", "other.sh", project_dir="/elsewhere")
-    plugin = claude("project", "plugin.sh", plugin_root="/repo/plugin")
-    assert what_runs(own, local, other, plugin) == [("project", "other.sh")]
 
 
 def test_what_is_switched_off_is_told_and_stops_nothing():
@@ -129,38 +113,6 @@ def test_an_unreadable_file_of_claude_code_is_claude_codes():
 # -- said twice --------------------------------------------------------------------------------------------------------
 
 
-def test_an_entry_that_two_settings_files_repeat_runs_once():
-    files = [claude("user", "a.sh", "b.sh"), claude("project", "a.sh"), claude("project", "c.sh", "a.sh", name="local")]
-    assert what_runs(*files) == [("user", "a.sh"), ("user", "b.sh"), ("project", "c.sh")]
-
-
-def test_the_copy_of_a_plugin_is_one_of_its_own():
-    assert len(what_runs(claude("user", "a.sh"), claude("user", "a.sh", plugin_root="/plugin"))) == 2
-
-
-def test_the_entries_of_two_projects_are_not_each_others():
-    files = [claude("project", "a.sh"), claude("project", "a.sh", project_dir="/elsewhere")]
-    assert len(what_runs(*files)) == 2
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"async": True},
-        {"onFailure": "block"},
-        {"timeout": 3},
-        {"args": []},
-        {"if": "Bash(git *)"},
-        {"shell": "bash"},
-        {"once": True},
-    ],
-)
-def test_entries_that_differ_in_anything_both_run(changes):
-    other = {"type": "command", "command": "a.sh", **changes}
-    once = "once" in changes  # it means nothing in settings
-    assert len(what_runs(claude("user", other), claude("project", "a.sh"))) == (1 if once else 2)
-
-
 def test_an_entry_with_scripts_of_a_project_is_not_the_users():
     file = claude("project", "a.sh")
     (entry,) = file.entries
@@ -169,21 +121,7 @@ def test_an_entry_with_scripts_of_a_project_is_not_the_users():
     assert len(what_runs(looked_after, looked_after)) == 1
 
 
-def test_the_same_matcher_at_another_event_or_matcher_is_another_entry():
-    hook = {"type": "command", "command": "a.sh"}
-    hooks = {
-        "PreToolUse": [{"matcher": "Bash", "hooks": [hook]}, {"matcher": "Write", "hooks": [hook]}],
-        "PostToolUse": [{"matcher": "Bash", "hooks": [hook, hook]}],
-    }
-    file = read_claude(json.dumps({"hooks": hooks}).encode(), path="/user/settings.json", source="user")
-    assert len(what_runs(file)) == 3
-
-
 # -- requests ----------------------------------------------------------------------------------------------------------
-
-
-def test_without_a_list_every_address_is_allowed():
-    assert len(what_runs(claude("user", HTTP))) == 1
 
 
 @pytest.mark.parametrize("source", ["managed", "user", "project"])
@@ -195,23 +133,6 @@ def test_a_request_to_an_address_on_no_list_is_refused_with_its_place(source):
     assert (finding.kind, finding.blocks, finding.event) == ("not-allowed", True, "before_tool_use")
     assert "no list of allowedHttpHookUrls allows" in finding.message
     assert finding.line > 0
-
-
-def test_lists_of_the_user_and_the_machine_add_up():
-    other = {"type": "http", "url": "https://other.example.com/"}
-    files = [
-        claude("managed", HTTP, other, allowedHttpHookUrls=["https://hooks.example.com/*"]),
-        claude("user", allowedHttpHookUrls=["https://other.example.com/"]),
-    ]
-    assert len(what_runs(*files)) == 2
-
-
-def test_a_projects_list_holds_for_itself_and_narrows_the_others():
-    urls = ["https://a.example.com/", "https://b.example.com/"]
-    both = [{"type": "http", "url": url} for url in urls]
-    user = claude("user", *both, allowedHttpHookUrls=urls)
-    project = claude("project", *({**each, "timeout": 3} for each in both), allowedHttpHookUrls=[urls[0], "https://c/"])
-    assert what_runs(user, project) == [("user", urls[0]), ("user", urls[1]), ("project", urls[0])]
 
 
 def test_a_list_of_claude_code_holds_for_our_files_too_also_when_its_hooks_are_switched_off():
@@ -230,36 +151,7 @@ def test_a_project_cannot_widen_what_headers_may_use():
     assert [entry.config["allowedEnvVars"] for entry in entries] == [["A", "B"], ["B"]]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "url", "is_allowed"),
-    [
-        ("https://hooks.example.com/*", "https://hooks.example.com/x/y?z=1", True),
-        ("https://hooks.example.com/*", "https://hooks.example.com/", True),
-        ("https://hooks.example.com/*", "http://hooks.example.com/", False),
-        ("https://hooks.example.com/*", "https://hooks.example.com.evil.com/", False),
-        ("https://hooks.example.com/*", "https://hooks.example.com@evil.com/", False),
-        ("https://hooks.example.com*", "https://hooks.example.com@evil.com/", False),
-        ("https://*.example.com/*", "https://a.b.example.com/x", True),
-        ("https://*.example.com/*", "https://evil.com/x.example.com/", False),
-        ("https://*.example.com/*", "https://evil.com?x.example.com/", False),
-        ("https://*.example.com/*", "https://evil.com#x.example.com/", False),
-        ("https://*.example.com/*", "https://evil.com\\x.example.com/", False),
-        ("http*://localhost/*", "https://localhost/a", True),
-        ("http*://localhost/*", "http://evil.com/://localhost/a", False),
-        ("http://localhost:*", "http://localhost:8080/a/b", True),
-        ("http://localhost:*", "http://localhost.evil.com/", False),
-        ("*", "https://anything.example/", True),
-        ("*", "https://user@anything.example/", False),
-        ("*/hook", "https://anything.example/a/hook", True),
-        ("https://a.example/*/b/*", "https://a.example/x/y/b/c", True),
-        ("https://a.example/*/b/*", "https://a.example/b/c", False),
-        ("https://a.example/*.json", "https://a.example/.json/x.json", True),
-        ("https://a.example/x", "https://a.example/x", True),
-        ("https://a.example/x", "https://a.example/x\n", False),
-        ("https://a.example/x", "https://a_example/x", False),
-        ("", "https://a.example/x", False),
-    ],
-)
+@pytest.mark.parametrize(("pattern", "url", "is_allowed"), TABLES["stars"])
 def test_a_star_stands_for_anything_and_in_a_host_for_a_part_of_it(pattern, url, is_allowed):
     assert _is_allowed(url, [pattern]) is is_allowed
 

@@ -13,22 +13,23 @@ from agent_hooks.sources.files import ClaudeSource, ProjectSource, TomlSource, p
 from agent_hooks.system.folders import claude_dir
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
-from projects import HOOKCONF, Project, denying, own_folders, settings, toml
+from projects import HOOKCONF, Project, denying, settings, toml
+from tables import tables
 
+pytestmark = pytest.mark.usefixtures("config")
 
-@pytest.fixture(autouse=True)
-def config(tmp_path, monkeypatch):
-    """The user's folder of our configuration."""
-    return own_folders(monkeypatch, tmp_path)
-
-
-@pytest.fixture
-def project(tmp_path):
-    return Project(tmp_path)
+TABLES = tables(__file__)
 
 
 def loaded(source):
     return list(source.load())
+
+
+def finding_of(project, **options):
+    """What is said of a project whose hooks are not active."""
+    finding = ProjectSource(str(project.root), **options).finding
+    assert finding is not None
+    return finding
 
 
 def as_if_owned(monkeypatch, **who):
@@ -74,12 +75,13 @@ def test_what_cannot_be_read_stops_everything(config):
 
 
 @pytest.mark.parametrize("uid", [0, 1000])
+@pytest.mark.parametrize("gid", [0, 5])
 @pytest.mark.parametrize("mode", [0o644, 0o664, 0o646])
-def test_the_machines_file_counts_only_if_nobody_but_root_can_write_it(tmp_path, monkeypatch, uid, mode):
-    as_if_owned(monkeypatch, st_uid=uid, st_gid=5, st_mode=0o100000 | mode)
+def test_the_machines_file_counts_only_if_nobody_but_root_can_write_it(tmp_path, monkeypatch, uid, gid, mode):
+    as_if_owned(monkeypatch, st_uid=uid, st_gid=gid, st_mode=0o100000 | mode)
     (tmp_path / "agent-hooks.toml").write_text(toml(["true"]))
     (file,) = loaded(TomlSource("managed", str(tmp_path)))
-    if uid == 0 and mode == 0o644:
+    if uid == 0 and (mode == 0o644 or (gid == 0 and mode == 0o664)):
         assert ([entry.source for entry in file.entries], file.findings) == (["managed"], ())
         return
     (finding,) = file.findings
@@ -87,13 +89,6 @@ def test_the_machines_file_counts_only_if_nobody_but_root_can_write_it(tmp_path,
     assert finding.blocks
     assert f"somebody other than root can change {tmp_path.resolve()}" in finding.message
     assert "belong to root" in finding.remedy
-
-
-def test_a_group_of_root_may_write_the_machines_file(tmp_path, monkeypatch):
-    as_if_owned(monkeypatch, st_uid=0, st_gid=0, st_mode=0o100664)
-    (tmp_path / "agent-hooks.toml").write_text(toml(["true"]))
-    (file,) = loaded(TomlSource("managed", str(tmp_path)))
-    assert len(file.entries) == 1
 
 
 def test_a_folder_above_the_machines_file_that_others_can_write_is_found(tmp_path, monkeypatch):
@@ -213,8 +208,7 @@ def test_a_project_is_read_once_it_is_trusted(project):
 @pytest.mark.parametrize("name", ["repo", "with space", "it's"])
 def test_a_project_that_nobody_trusts_is_told_with_what_to_type(tmp_path, name):
     project = Project(tmp_path, name).write({"agent-hooks.toml": toml(["true"]), "hookconf.py": HOOKCONF})
-    finding = ProjectSource(str(project.root)).finding
-    assert finding is not None
+    finding = finding_of(project)
     assert (finding.kind, finding.path, finding.blocks) == ("untrusted", str(project.root), False)
     assert finding.message == (
         f"2 gates are not active in the project {project.root}, because nobody has trusted its files."
@@ -224,10 +218,24 @@ def test_a_project_that_nobody_trusts_is_told_with_what_to_type(tmp_path, name):
     assert "`agent-hooks trust --show " in finding.remedy
 
 
+@pytest.mark.parametrize(("files", "claude_settings", "said"), TABLES["not_active"])
+def test_it_is_said_what_of_a_project_is_not_active(project, files, claude_settings, said):
+    """Where Claude Code runs its settings itself, nobody has to trust them to us."""
+    finding = ProjectSource(str(project.write(files).root), claude_settings=claude_settings).finding
+    assert (finding.message.partition(" in the project ")[0] if finding else "") == said
+    project.trust()
+    assert ProjectSource(str(project.root)).finding is None
+
+
+def test_claude_codes_settings_are_left_out_where_it_runs_them(project):
+    project.write({".claude/settings.json": settings("PreToolUse", denying("no")), "hookconf.py": HOOKCONF}).trust()
+    assert loaded(ProjectSource(str(project.root), claude_settings=False)) == []
+    assert len(loaded(ProjectSource(str(project.root)))) == 1
+
+
 def test_a_name_cannot_steer_a_terminal(tmp_path):
     project = Project(tmp_path, "a\x1b[2Jb").write({"agent-hooks.toml": toml(["true"])})
-    finding = ProjectSource(str(project.root)).finding
-    assert finding is not None
+    finding = finding_of(project)
     assert finding.message.isprintable()
     assert finding.remedy.isprintable()
 
@@ -236,8 +244,7 @@ def test_a_project_that_changed_says_what_and_not_all_of_it(project):
     names = [f"sub{number}/hookconf.py" for number in range(6)]
     project.write(dict.fromkeys(names, HOOKCONF)).trust()
     project.write(dict.fromkeys(names, f"{HOOKCONF}# changed\n"))
-    finding = ProjectSource(str(project.root)).finding
-    assert finding is not None
+    finding = finding_of(project)
     assert finding.kind == "changed"
     assert "sub0/hookconf.py has changed. sub1/hookconf.py has changed. sub2/hookconf.py has changed. 3 more." in (
         finding.message
@@ -247,52 +254,8 @@ def test_a_project_that_changed_says_what_and_not_all_of_it(project):
 
 def test_a_project_whose_gates_went_away_says_no_number(project):
     project.write({"hookconf.py": HOOKCONF}).trust().write({"hookconf.py": ""})
-    finding = ProjectSource(str(project.root)).finding
-    assert finding is not None
+    finding = finding_of(project)
     assert finding.message.startswith(f"The hooks are not active in the project {project.root}, because files changed")
-
-
-def test_where_claude_code_runs_its_settings_itself_nobody_has_to_trust_them_to_us(project):
-    project.write({".claude/settings.json": settings("PreToolUse", denying("no"))})
-    assert ProjectSource(str(project.root), claude_settings=False).finding is None
-    finding = ProjectSource(str(project.root)).finding
-    assert finding is not None
-    assert "1 gate is not active" in finding.message
-
-
-def test_what_is_not_claude_codes_is_counted_without_its_settings(project):
-    project.write({".claude/settings.json": settings("PreToolUse", denying("no")), "hookconf.py": HOOKCONF})
-    finding = ProjectSource(str(project.root), claude_settings=False).finding
-    assert finding is not None
-    assert "1 gate is not active" in finding.message
-    project.trust()
-    assert loaded(ProjectSource(str(project.root), claude_settings=False)) == []
-    assert len(loaded(ProjectSource(str(project.root)))) == 1
-
-
-def test_skills_alone_are_no_gates_to_miss(project):
-    skill = "---\nname: deploy\nhooks:\n  PreToolUse:\n    - hooks:\n        - {type: command, command: 'true'}\n---\n"
-    project.write({"skills/deploy/SKILL.md": skill})
-    assert ProjectSource(str(project.root)).finding is None
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("[guards]\nmax_steps = 3\n", "The settings [guards] are not active"),
-        ("[guards]\nmax_steps = 3\n" + toml(["true"]), "1 gate and the settings [guards] are not active"),
-        (toml(["true"]), "1 gate is not active"),
-        (toml(["true"]) + toml(["true"]), "2 gates are not active"),
-        (toml(["true"], "notification"), "The hooks are not active"),
-    ],
-)
-def test_it_is_said_what_of_a_project_is_not_active(project, text, said):
-    project.write({"agent-hooks.toml": text})
-    finding = ProjectSource(str(project.root)).finding
-    assert finding is not None
-    assert finding.message.startswith(f"{said} in the project {project.root}")
-    project.trust()
-    assert ProjectSource(str(project.root)).finding is None
 
 
 def test_what_is_wrong_stops_nothing_in_a_project_that_nobody_trusts(project, tmp_path):
@@ -394,8 +357,8 @@ def test_a_home_folder_that_is_a_repository_holds_the_users_own_configuration(tm
 def test_a_store_that_cannot_be_relied_on_is_the_reason_that_is_told(project, config):
     project.write({"agent-hooks.toml": toml(["true"])}).trust()
     (config / "trust").chmod(0o777)
-    finding = ProjectSource(str(project.root)).finding
-    assert finding.kind == "untrusted"  # type: ignore[union-attr]
-    assert "it cannot be told whether they are trusted" in finding.message  # type: ignore[union-attr]
-    assert str(config / "trust") in finding.message  # type: ignore[union-attr]
+    finding = finding_of(project)
+    assert finding.kind == "untrusted"
+    assert "it cannot be told whether they are trusted" in finding.message
+    assert str(config / "trust") in finding.message
     assert "nobody has trusted" not in str(finding)

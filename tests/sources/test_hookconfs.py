@@ -19,6 +19,9 @@ from agent_hooks.errors import PluginLoadError
 from agent_hooks.sources.hookconfs import load_hookconf, register_confs
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.manifest import ConfFile
+from tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -96,43 +99,8 @@ def test_its_hooks_are_live_where_the_working_directory_or_a_link_is_below(root,
     assert decision(manager, root, cwd="b", tool="Bash") == "deny: in a"
 
 
-NAMES = (
-    *("dest", "destination_path", "filepath", "fileName", "target", "uri", "directory", "folder", "dir", "location"),
-    *("out", "output", "outfile", "output_path", "save_to", "to", "where", "name", "key", "value", "data", "input"),
-    *("template", "archive", "root", "base", "workdir", "cwd", "project", "repo", "resource", "object", "item", "href"),
-    *("link", "ref", "log", "config", "document", "image", "attachment", "from", "channel", "x", "", "Ziel", "数"),
-)
-SHAPES = [
-    *({name: "docs/new.md"} for name in NAMES),
-    {"dest": "./docs/new.md"},
-    {"dest": "docs/../docs/new file.md"},
-    {"dest": "{root}/docs/new file.md"},
-    {"dest": "{root}/a/../docs/new.md"},
-    {"dest": "file:{root}/docs/new.md"},
-    {"dest": "FILE://localhost{root}/docs/new.md"},
-    {"dest": " docs/new.md\n"},
-    {"dest": "docs"},
-    {"dest": "docs/old notes.md"},
-    {"dest": "link"},
-    {"dest": "xy://../docs/new.md"},
-    {"dest": ["a/b", "docs/new.md"]},
-    {"dest": [["docs/new.md"]]},
-    {"options": {"dest": "docs/new.md"}},
-    {"options": {"more": [{"where": "docs/new.md"}]}},
-    {"changes": {"docs/new.md": "text"}},
-    {"body": {"path": "docs/new.md"}},
-    {"path": "a.md", "dest": "docs/new.md"},
-    {"text": "hello", "attachments": [{"at": "docs/new.md"}]},
-]
-TEXTS = [
-    *({key: "see docs/x.md"} for key in ("text", "body", "prompt", "content", "message", "query", "newText", "note")),
-    {"text": "docs/x.md"},
-    {"text": "{root}/docs/x.md"},
-    {"query": "docs/x.md"},
-    {"to": "ada", "text": "see docs/x.md"},
-    {"channel": "#dev", "message": {"text": "docs/x.md", "title": "docs"}},
-    {"messages": [{"role": "user", "content": "docs/x.md"}], "temperature": 0.5},
-]
+SHAPES = [*({name: "docs/new.md"} for name in TABLES["keys"].split()), *TABLES["shapes"]]
+TEXTS = TABLES["texts"]
 
 
 def asked_below(manager: HookManager, root: Path, kind: str, args: dict[str, object]) -> bool:
@@ -165,21 +133,7 @@ def test_its_hooks_are_asked_about_a_tool_of_files_that_shows_no_path(root, mana
     assert asked_below(manager, root, kind, args)
 
 
-@pytest.mark.parametrize(
-    ("kind", "args"),
-    [
-        ("write", {"dest": "src/new.md", "text": "see docs/x.md"}),
-        ("write", {"file_path": "src/new.md", "encoding": "utf-8", "note": "docs/x.md"}),
-        ("edit", {"file_path": "src/new.md", "edits": [{"old_string": "docs/x.md", "new_string": "docs/y.md"}]}),
-        ("write", {"dest": "docs.md"} | {"folder": "src/"}),
-        ("fetch", {"url": "https://example.com/docs/x.md", "prompt": "docs/x.md"}),
-        ("web_search", {"query": "docs/x.md"}),
-        ("subagent", {"prompt": "Read docs/x.md", "model": "docs-model"}),
-        ("search", {"path": "src", "pattern": "docs/x.md"}),
-        ("other", {"path": "src/x.md", "address": "https://example.com/docs/x.md"}),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize(("kind", "args"), TABLES["other_paths"], ids=str)
 def test_its_hooks_are_not_asked_about_other_paths(root, manager, kind, args):
     assert not asked_below(manager, root, kind, args)
 
@@ -238,25 +192,9 @@ def test_two_projects_in_one_manager_are_kept_apart(tmp_path, manager):
 # -- broken ones -------------------------------------------------------------------------------------------------------
 
 
-BROKEN = {
-    "raises": ("x = 1\nraise KeyError('k')\n", 2, "KeyError: 'k'"),
-    "raises in a function": ("def f():\n    return 1 / 0\n\nf()\n", 2, "ZeroDivisionError"),
-    "exits": ("\nimport sys\nsys.exit(3)\n", 3, "SystemExit: 3"),
-    "is no Python": ("x = 1\ndef f(:\n", 2, "SyntaxError"),
-    "has a NUL": ("x = '\0'\n", 0, "null bytes"),
-    "is no text": (b"x = '\xff'\n", 1, "SyntaxError"),
-    "is deep": ("(" * 100_000, 1, ""),
-    "imports what is beside it": ("import beside\n", 1, "ModuleNotFoundError: No module named 'beside'"),
-    "imports relatively": ("from . import beside\n", 1, "attempted relative import with no known parent package"),
-    "has a hook on no event": (deny("x").replace("before_tool_use", "before_tol_use"), 4, "before_tol_use"),
-    "has a hook on no event beside a right one": (
-        f"{deny('x')}\n@hookimpl\ndef before_tool_usee(ctx): ...\n",
-        8,
-        "before_tool_usee",
-    ),
-    "has a hook that is not marked": ("\n\ndef before_tool_use(ctx): ...\n", 3, "mark it with @hookimpl"),
-    "takes what there is not": (deny("x").replace("tool_call", "nonsense"), 4, "nonsense"),
-    "names modules as it runs": ("globals()['agent_hooks_' + 'plugins'] = ['beside']\n", 0, "agent_hooks_plugins must"),
+BROKEN = TABLES["broken"] | {
+    "is no text": ["x = '\udcff'\n", 1, "SyntaxError"],
+    "is deep": ["(" * 100_000, 1, ""],
 }
 
 
@@ -264,7 +202,7 @@ BROKEN = {
 def test_a_broken_one_denies_below_its_directory_and_breaks_no_other(root, manager, name):
     code, line, told = BROKEN[name]
     write(root, {"a/hookconf.py": deny("in a"), "b/beside.py": "", "b/x.py": ""})
-    (root / "b" / "hookconf.py").write_bytes(code.encode() if isinstance(code, str) else code)
+    (root / "b" / "hookconf.py").write_bytes(code.encode("utf-8", "surrogateescape"))
     (finding,) = register_confs(manager, discover(root))
     assert (finding.kind, finding.path, finding.line) == ("broken", f"{root}/b/hookconf.py", line)
     assert told in finding.message

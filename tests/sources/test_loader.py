@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -23,7 +22,12 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.sources.files import ClaudeSource, ProjectSource, TomlSource
 from agent_hooks.sources.loader import PROTECTION
 from engine import Plugin
-from projects import HOOKCONF, Project, denying, own_folders, python, settings, toml
+from projects import HOOKCONF, Project, denying, python, settings, toml
+from tables import tables
+
+pytestmark = pytest.mark.usefixtures("config")
+
+TABLES = tables(__file__)
 
 
 class Echo(HandlerType):
@@ -39,17 +43,6 @@ class Echo(HandlerType):
         if "wrong" in config:
             raise ValueError("cannot be bound")
         return lambda ctx: HookOutcome.deny(config["say"]) if "say" in config else None
-
-
-@pytest.fixture(autouse=True)
-def config(tmp_path, monkeypatch):
-    """The user's folder of our configuration."""
-    return own_folders(monkeypatch, tmp_path)
-
-
-@pytest.fixture
-def project(tmp_path):
-    return Project(tmp_path)
 
 
 @pytest.fixture
@@ -89,36 +82,30 @@ def write(folder, name, text):
 # -- what holds --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("case", TABLES["loads"], ids=lambda case: case["shows"])
+def test_what_files_say_together(project, config, tmp_path, echo, case):
+    folders = {"project": project.root, "user": config, "claude": tmp_path / "home" / ".claude"}
+    for whose, folder in folders.items():
+        for name, text in case.get(whose, {}).items():
+            path = folder / name
+            write(path.parent, path.name, text.replace("{project}", str(project.root)))
+    if case.get("trusted", "project" in case):
+        project.trust()
+    policy = HookPolicy(**case["policy"]) if "policy" in case else None
+    loader, manager = load(project, policy, handler_types={"echo": echo}, **case.get("options", {}))
+    assert [finding.kind for finding in loader.findings] == case.get("findings", [])
+    assert len({finding.id for finding in loader.findings}) == len(loader.findings)
+    assert {name: getattr(manager.policy, name) for name in case.get("holds", {})} == case.get("holds", {})
+    for tool, where, refusal in case.get("answers", []):
+        made = call() if tool == "Bash" else call(tool, file_path=project.at(where))
+        outcome = ask(manager, project, made, cwd=project.at(where) if tool == "Bash" else "")
+        assert (outcome.blocks, refusal in outcome.reason) == (bool(refusal), True)
+
+
 def test_with_no_file_there_is_only_our_own_gate(project):
     loader, manager = load(project)
     assert {hook.plugin for hook in manager.describe()} == {PROTECTION}
     assert (loader.findings, manager.notes, loader.project_dir) == ([], (), str(project.root))
-
-
-def test_a_trusted_projects_files_of_all_formats_hold(project):
-    project.write(
-        {
-            "agent-hooks.toml": toml(["sh", "-c", denying("toml")], matcher="Bash"),
-            "pyproject.toml": toml(["sh", "-c", denying("pyproject")], matcher="Write").replace(
-                "[[hooks.", "[[tool.agent_hooks.hooks."
-            ),
-            ".claude/settings.json": settings("PreToolUse", denying("claude"), matcher="Read"),
-            ".claude/settings.local.json": settings("PreToolUse", denying("local"), matcher="Edit"),
-            "hookconf.py": HOOKCONF.format(reason="hookconf").replace("@hookimpl", '@hookimpl(match="WebFetch")'),
-        }
-    ).trust()
-    loader, manager = load(project)
-    assert loader.findings == []
-    calls = {
-        "toml": call(),
-        "pyproject": call("Write", file_path="x", content=""),
-        "claude": call("Read", file_path="x"),
-        "local": call("Edit", file_path="x", old_string="a", new_string="b"),
-        "hookconf": call("WebFetch", url="https://x/"),
-    }
-    assert {name: ask(manager, project, made).reason for name, made in calls.items()} == {n: n for n in calls}
-    origins = {hook.origin for hook in manager.describe() if hook.plugin != PROTECTION}
-    assert {"agent-hooks.toml:3", ".claude/settings.json:7", ".claude/settings.local.json:7"} <= origins
 
 
 def test_an_untrusted_projects_files_do_not_and_that_is_noted(project):
@@ -131,14 +118,6 @@ def test_an_untrusted_projects_files_do_not_and_that_is_noted(project):
 
 
 MISPLACED = '{"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}'
-
-
-def test_hooks_in_the_wrong_place_of_an_untrusted_project_are_told(project):
-    project.write({".claude/settings.json": MISPLACED})
-    loader, manager = load(project)
-    assert not ask(manager, project).blocks
-    assert [finding.kind for finding in loader.findings] == ["untrusted"]
-    assert "The hooks are not active in the project" in manager.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -184,13 +163,6 @@ def test_a_change_switches_the_whole_project_off(project):
     assert "a/hookconf.py has changed" in manager.notes[0]
 
 
-def test_the_users_files_hold_everywhere(project, config, tmp_path):
-    write(config, "agent-hooks.toml", toml(["sh", "-c", denying("mine")], matcher="Bash"))
-    write(tmp_path / "home" / ".claude", "settings.json", settings("PreToolUse", denying("claude"), matcher="Read"))
-    manager = load(project)[1]
-    assert [ask(manager, project, made).reason for made in (call(), call("Read", file_path="x"))] == ["mine", "claude"]
-
-
 def test_hooks_add_up_and_those_of_higher_ranks_are_asked_first(project, config, tmp_path, monkeypatch, echo):
     monkeypatch.setattr("agent_hooks.sources.files._other_writer", lambda _: "")
     for folder, name in ((tmp_path / "managed", "machine"), (config, "user"), (project.root, "project")):
@@ -224,14 +196,6 @@ def test_the_current_directory_is_where_agents_work_unless_said(project, monkeyp
     assert HookConfigLoader().directories == (str(project.root),)
 
 
-def test_a_nested_file_holds_below_its_folder(project):
-    project.write({"sub/agent-hooks.toml": toml(["sh", "-c", denying("sub")]), "other/x": ""}).trust()
-    _, manager = load(project)
-    assert ask(manager, project, cwd=project.at("sub")).reason == "sub"
-    read = call("Read", file_path=project.at("other/x"))
-    assert not ask(manager, project, read, cwd=project.at("other")).blocks
-
-
 def test_near_leaves_out_what_is_elsewhere(project):
     project.write({"sub/hookconf.py": HOOKCONF, "other/x": ""})
     assert load(project, near=[project.at("other/x")])[0].findings == []
@@ -254,68 +218,6 @@ def test_a_loader_can_be_used_again(project):
 
 
 # -- Claude Code's settings --------------------------------------------------------------------------------------------
-
-
-def test_a_host_that_runs_claude_codes_settings_itself_gets_none_of_them(project, config, tmp_path):
-    wrong = {"type": "command", "command": "x", "timeout": -1}
-    text = settings("PreToolUse", denying("twice"), wrong)
-    project.write({".claude/settings.json": text}).trust()
-    write(tmp_path / "home" / ".claude", "settings.json", text)
-    loader, manager = load(project, claude_settings=False)
-    assert not ask(manager, project).blocks
-    assert (loader.findings, manager.notes) == ([], ())
-    assert load(project)[0].findings != []
-
-
-def test_the_user_can_leave_them_out_everywhere(project, config, tmp_path):
-    project.write({".claude/settings.json": settings("PreToolUse", denying("no"))}).trust()
-    write(tmp_path / "home" / ".claude", "settings.json", "{ broken")
-    write(config, "agent-hooks.toml", "claude_settings = false")
-    loader, manager = load(project)
-    assert (loader.findings, ask(manager, project).blocks) == ([], False)
-
-
-def test_a_plugin_of_claude_code_that_we_name_runs_on_every_host(project, config):
-    write(config / "plugin" / "hooks", "hooks.json", settings("PreToolUse", denying("plugin")))
-    write(config, "agent-hooks.toml", 'claude_plugins = ["plugin"]')
-    assert ask(load(project, claude_settings=False)[1], project).reason == "plugin"
-
-
-def test_a_plugin_that_two_files_name_is_no_mistake(project, config):
-    project.write(
-        {
-            "plugin/hooks/hooks.json": settings("PreToolUse", denying("p")),
-            "agent-hooks.toml": 'claude_plugins = ["plugin"]',
-        }
-    ).trust()
-    write(config, "agent-hooks.toml", f"claude_plugins = [{json.dumps(project.at('plugin'))}]")
-    loader, manager = load(project)
-    assert loader.findings == []
-    assert ask(manager, project).reason == "p"
-    assert len([hook for hook in manager.describe("before_tool_use") if hook.plugin != PROTECTION]) == 2
-
-
-def test_lists_of_addresses_hold_where_claude_code_runs_its_settings_itself(project, config, tmp_path):
-    http = 'type = "http"\nurl = "https://elsewhere.example.com/"'
-    write(config, "agent-hooks.toml", toml("", handler=http))
-    write(tmp_path / "home" / ".claude", "settings.json", '{"allowedHttpHookUrls": []}')
-    loader, manager = load(project, claude_settings=False)
-    assert [finding.kind for finding in loader.findings] == ["not-allowed"]
-    assert ask(manager, project).blocks
-
-
-def test_disabled_hooks_of_claude_code_leave_ours_alone(project, config, tmp_path):
-    project.write(
-        {
-            ".claude/settings.json": settings("PreToolUse", denying("claude")),
-            ".claude/settings.local.json": '{"disableAllHooks": true}',
-        }
-    ).trust()
-    loader, manager = load(project)
-    assert not ask(manager, project).blocks
-    assert [finding.kind for finding in loader.findings] == ["switched-off"]
-    write(config, "agent-hooks.toml", toml(["sh", "-c", denying("mine")]))
-    assert ask(load(project)[1], project).reason == "mine"
 
 
 # -- what cannot be honoured -------------------------------------------------------------------------------------------
@@ -354,23 +256,6 @@ def test_a_project_cannot_ignore(project):
     text = f"ignore = [{json.dumps(finding.id)}]\n" + toml("", handler='type = "nope"')
     project.write({"agent-hooks.toml": text}).trust()
     assert ask(load(project)[1], project).blocks
-
-
-def test_two_entries_that_are_wrong_alike_are_both_stopped(project):
-    text = toml("", handler='type = "nope"', matcher="Bash") + toml("", handler='type = "nope"', matcher="Read")
-    project.write({"agent-hooks.toml": text}).trust()
-    loader, manager = load(project)
-    assert len({finding.id for finding in loader.findings}) == 2
-    assert [ask(manager, project, made).blocks for made in (call(), call("Read", file_path="x"))] == [True, True]
-    assert not ask(manager, project, call("Grep", pattern="x")).blocks
-
-
-@pytest.mark.parametrize("matcher", ["Bash?", "Bas.", "^Bash$", "Edit*|Bash"])
-def test_a_matcher_of_claude_code_is_not_taken_for_one_of_ours(project, matcher):
-    project.write({".claude/settings.json": settings("PreToolUse", {"type": "prompt", "prompt": "?"}, matcher=matcher)})
-    loader, manager = load(project.trust())
-    assert finding_of(loader).matcher is None
-    assert ask(manager, project).blocks
 
 
 def test_a_matcher_that_is_wrong_itself_leaves_no_hole(project, monkeypatch):
@@ -450,15 +335,6 @@ def test_an_application_cannot_pass_over_the_users_hooks_that_may_deny(project, 
     assert (outcome.decision, outcome.reason) == ("deny", "user")
 
 
-def test_a_handler_type_that_cannot_be_bound_breaks_nothing_else(project, echo):
-    text = toml("", handler='type = "echo"\nwrong = 1', matcher="Read") + toml("", handler=said("good"), matcher="Bash")
-    project.write({"agent-hooks.toml": text}).trust()
-    loader, manager = load(project, handler_types={"echo": echo})
-    assert "ValueError: cannot be bound" in finding_of(loader).message
-    assert ask(manager, project).reason == "good"
-    assert ask(manager, project, call("Read", file_path="x")).blocks
-
-
 def test_a_hookconf_that_cannot_be_run_denies_until_the_user_leaves_it_out(project, config):
     project.write({"hookconf.py": "import no_such_module\n", "sub/hookconf.py": HOOKCONF.format(reason="sub")}).trust()
     loader, manager = load(project)
@@ -474,29 +350,7 @@ def test_a_hookconf_that_cannot_be_run_denies_until_the_user_leaves_it_out(proje
     assert ask(manager, project, cwd=project.at("sub")).reason == "sub"
 
 
-def test_what_leads_out_of_a_project_is_told_before_anybody_trusts_it(project, tmp_path):
-    (tmp_path / "outside.toml").write_text(toml(["true"]))
-    (project.root / "agent-hooks.toml").symlink_to(tmp_path / "outside.toml")
-    loader, manager = load(project)
-    assert "leads out of the project" in finding_of(loader).message
-    assert not ask(manager, project).blocks
-
-
 # -- policies ----------------------------------------------------------------------------------------------------------
-
-
-def test_the_policies_of_files_and_of_the_application_come_together(project, config):
-    write(config, "agent-hooks.toml", "[policy]\nmax_rechecks = 1\nmax_retries = 9")
-    project.write({"agent-hooks.toml": '[policy]\nask_fallback = "deny"\non_gate_failure = "closed"'}).trust()
-    _, manager = load(project, HookPolicy(max_rechecks=5, max_retries=1, ask_fallback="allow"))
-    policy = manager.policy
-    assert (policy.max_rechecks, policy.max_retries) == (1, 1)
-    assert (policy.ask_fallback, policy.on_gate_failure) == ("deny", "closed")
-
-
-def test_a_policy_of_a_project_that_nobody_trusts_says_nothing(project):
-    project.write({"agent-hooks.toml": '[policy]\nask_fallback = "deny"'})
-    assert load(project, HookPolicy(ask_fallback="allow"))[1].policy.ask_fallback == "allow"
 
 
 def test_without_a_policy_anywhere_the_applications_is_kept_as_it_is(project):
@@ -518,29 +372,6 @@ def test_a_policy_can_require_the_gates_of_projects(project, config, where):
     loader.load(policy, load_plugins=False)
 
 
-def test_a_project_without_gates_has_none_to_require(project):
-    loader, manager = load(project, HookPolicy(require_project_gates=True))
-    assert (loader.findings, manager.notes) == ([], ())
-
-
-@pytest.mark.parametrize("kind", ["command", "http"])
-def test_a_policy_can_refuse_commands_and_requests_of_files(project, config, kind):
-    field = {"command": 'command = "true"', "http": 'url = "https://x.example.com/"'}[kind]
-    write(config, "agent-hooks.toml", toml("", handler=f'type = "{kind}"\n{field}'))
-    loader, manager = load(project, HookPolicy(allow_shell=False))
-    finding = finding_of(loader)
-    assert f"This {kind} hook on before_tool_use cannot be honoured: the policy says allow_shell = false" in (
-        finding.message
-    )
-    assert ask(manager, project).decision == "deny"
-
-
-def test_a_refused_command_that_only_looks_denies_nothing(project, config):
-    write(config, "agent-hooks.toml", toml(["true"], "after_tool_use"))
-    loader, _ = load(project, HookPolicy(allow_shell=False))
-    assert not finding_of(loader).blocks
-
-
 # -- permits -----------------------------------------------------------------------------------------------------------
 
 
@@ -550,19 +381,6 @@ def test_what_the_user_permits_holds_for_the_entries_of_all_files(project, confi
     load(project, handler_types={"echo": echo})
     (entry,) = echo.bound
     assert (entry.permits.env, entry.permits.hosts, entry.permits.header_env) == (("TOKEN",), ("policy.internal",), ())
-
-
-def test_a_permitted_variable_reaches_a_projects_command_and_no_other_does(project, config, monkeypatch):
-    monkeypatch.setenv("TOKEN", "t0k3n")
-    monkeypatch.setenv("SECRET", "s3cr3t")
-    write(config, "agent-hooks.toml", '[permits]\nenv = ["TOKEN"]')
-    code = [
-        "import os, json",
-        "reason = str([os.environ.get(name) for name in ('TOKEN', 'SECRET')])",
-        "print(json.dumps({'decision': 'deny', 'reason': reason}))",
-    ]
-    project.write({"agent-hooks.toml": toml(python(*code))}).trust()
-    assert ask(load(project)[1], project).reason == "['t0k3n', None]"
 
 
 # -- other sources -----------------------------------------------------------------------------------------------------
@@ -728,12 +546,6 @@ def test_a_plugin_whose_sources_fail_stops_everything(project, installed):
     assert ask(manager, project).origin == f"{__file__}:{finding.line}"
 
 
-def test_a_plugin_offers_handler_types(project, config, installed, echo):
-    installed(agent_hooks_handler_types=lambda: {"echo": echo})
-    write(config, "agent-hooks.toml", toml("", handler=said("hello")))
-    assert ask(load(project)[1], project).reason == "hello"
-
-
 def test_a_plugin_that_cannot_say_its_handler_types_is_a_finding_of_every_file(project, config, installed):
     def fails():
         raise OSError("disk")
@@ -762,13 +574,6 @@ def test_plugins_are_left_out_by_the_files_and_by_the_caller(project, config, mo
     assert (seen["disabled"], seen["load_plugins"]) == ({"a", "b"}, ["a", "b"])
 
 
-def test_files_that_a_project_is_trusted_for_cannot_be_written_by_an_agent(project):
-    project.write({"check.sh": "exit 0\n", "agent-hooks.toml": toml(["sh", "check.sh"], matcher="Read")}).trust()
-    _, manager = load(project)
-    outcome = ask(manager, project, call("Write", file_path=project.at("check.sh"), content="exit 1"))
-    assert (outcome.decision, outcome.hook) == ("deny", "agent_hooks.protection")
-
-
 def test_a_script_that_changes_afterwards_is_not_asked_and_denies(project):
     files = {"check.sh": "exit 0\n", ".claude/settings.json": settings("PreToolUse", "sh check.sh")}
     project.write(files).trust()
@@ -778,17 +583,6 @@ def test_a_script_that_changes_afterwards_is_not_asked_and_denies(project):
     outcome = ask(manager, project)
     assert (outcome.decision, "has changed since it was trusted" in outcome.reason) == ("deny", True)
     assert not os.path.exists(project.at("canary"))
-
-
-def test_hooks_of_files_are_asked_in_an_event_loop_too(project):
-    project.write({"agent-hooks.toml": toml(["sh", "-c", denying("no")])}).trust()
-    _, manager = load(project)
-    ctx = HookContext("before_tool_use", tool_call=call(), cwd=str(project.root), project_dir=str(project.root))
-
-    async def asked():
-        return await manager.hooks().dispatch(ctx)
-
-    assert asyncio.run(asked()).reason == "no"
 
 
 def test_a_command_of_the_user_that_is_too_large_to_analyse_runs_and_is_told(project, config, tmp_path):
@@ -874,15 +668,6 @@ def test_what_stands_in_for_a_finding_says_its_line_if_it_has_one(project, confi
 
 
 # -- ceilings ----------------------------------------------------------------------------------------------------------
-
-
-def test_a_project_takes_no_longer_than_the_users_policy_says(project, config):
-    project.write({"agent-hooks.toml": toml("", handler='type = "command"\ncommand = "sleep 9"\ntimeout = 600')})
-    project.trust()
-    write(config, "agent-hooks.toml", "[policy]\ntimeout = 0.2\n")
-    outcome = ask(load(project)[1], project)
-    assert outcome.blocks
-    assert "did not end within 0.2 s" in outcome.reason
 
 
 def test_a_call_without_configured_hooks_loads_no_handlers_and_no_analysis_of_scripts(tmp_path):

@@ -11,24 +11,17 @@ import pytest
 from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, ToolCall, hookimpl, load
 from agent_hooks.errors import RegistrationError, TrustError
 from commands import SCRIPT, Command
-from projects import HOOKCONF, Project, denying, own_folders, toml
+from projects import HOOKCONF, Project, denying, toml
 
 pytestmark = pytest.mark.interpreter
 
 TRUST = ToolCall("Bash", {"command": "agent-hooks trust"}, kind="shell")
 
 
-@pytest.fixture
-def config(tmp_path, monkeypatch):
-    """The user's folder of our configuration; the current directory has no files."""
+@pytest.fixture(autouse=True)
+def _empty_directory(tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")
-    return own_folders(monkeypatch, tmp_path)
-
-
-@pytest.fixture
-def project(tmp_path):
-    return Project(tmp_path)
 
 
 @pytest.fixture

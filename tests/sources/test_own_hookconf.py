@@ -9,7 +9,10 @@ import pytest
 from agent_hooks import HookContext, HookManager, ToolCall, load
 from agent_hooks.sources import files as sources
 from agent_hooks.sources.precedence import stricter
-from projects import HOOKCONF, Project, own_folders, toml
+from projects import HOOKCONF, Project, toml
+from tables import tables
+
+TABLES = tables(__file__)
 
 WHOLE = """
 from agent_hooks import HookOutcome, hookimpl
@@ -29,11 +32,9 @@ def asking(tool_call):
 """
 
 
-@pytest.fixture
-def config(tmp_path, monkeypatch):
-    """The user's folder of our configuration."""
+@pytest.fixture(autouse=True)
+def _directory_without_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return own_folders(monkeypatch, tmp_path)
 
 
 @pytest.fixture
@@ -188,21 +189,7 @@ def test_that_of_a_folder_from_the_environment_only_tightens_where_the_account_h
 
 # -- agents ------------------------------------------------------------------------------------------------------------
 
-WRITES = {
-    "created": ("Write", {"file_path": "{config}/hookconf.py", "content": ""}),
-    "a module beside it": ("Write", {"file_path": "{config}/rules/shell.py", "content": ""}),
-    "the machine's": ("Write", {"file_path": "{machine}/hookconf.py", "content": ""}),
-    "in a shell": ("Bash", {"command": "echo 'x = 1' > {config}/hookconf.py"}),
-    "copied": ("Bash", {"command": "mkdir -p {config} && cp /tmp/x.py {config}/hookconf.py"}),
-    "as its folder": ("Bash", {"command": "mv /tmp/evil {config}"}),
-    "by code": ("Bash", {"command": "python3 -c \"open('{config}/hookconf.py', 'w').write('')\""}),
-    "by our own command": ("Bash", {"command": "agent-hooks init --user --python"}),
-    "opened to others": ("Bash", {"command": "chmod 666 {config}/hookconf.py"}),
-    "the target of its link": (
-        "Edit",
-        {"file_path": "{folder}/dotfiles/rules.py", "old_string": "1", "new_string": ""},
-    ),
-}
+WRITES = TABLES["writes"]
 
 
 @pytest.mark.parametrize("way", WRITES)

@@ -9,6 +9,9 @@ from agent_hooks.sources import files
 from agent_hooks.sources.plugin_problems import plugin_problems
 from engine import Plugin
 from projects import own_folders
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture
@@ -40,45 +43,25 @@ def is_denied(manager):
     return manager.hooks().dispatch_sync(HookContext("before_tool_use", tool_call=call, cwd="/")).decision == "deny"
 
 
-def test_a_required_plugin_that_is_not_installed_denies(folders):
-    manager, found, _ = load(folders, managed="required = ['gone']\n")
-    ((kind, message),) = found
-    assert (kind, message.split(":")[0]) == ("required", "The plugin 'gone' is required, but it is not installed")
-    assert is_denied(manager)
-
-
-def test_a_required_plugin_that_the_same_file_switches_off_denies(folders):
-    manager, found, _ = load(folders, managed="required = ['house']\ndisabled = ['house']\n")
-    ((kind, message),) = found
-    assert (kind, message.split(":")[0]) == ("required", "The plugin 'house' is required, but it is disabled here")
-    assert is_denied(manager)
-
-
-def test_a_plugin_that_the_machine_keeps_is_not_switched_off_by_the_user(folders):
-    manager, found, status = load(folders, managed="required = ['house']\n", user="disabled = ['house']\n")
-    assert [kind for kind, _ in found] == ["not-allowed"]
-    assert "`disabled` names 'house', which the machine's settings keep" in found[0][1]
-    assert (status, is_denied(manager)) == ("active", False)
-
-
 def test_the_machine_may_switch_off_what_it_has_settings_of(folders):
     _, found, status = load(folders, managed="disabled = ['house']\n\n[house]\nkey = 1\n")
     assert ("not-allowed" in dict(found), status) == (False, "disabled")
 
 
+@pytest.mark.parametrize(("managed", "user", "kind", "said", "status", "denied"), TABLES["named"])
+def test_names_of_plugins_in_files(folders, managed, user, kind, said, status, denied):
+    """A name that no plugin has is none of our business where not all plugins are loaded."""
+    manager, found, became = load(folders, managed=managed, user=user)
+    assert [(of, message[: len(said)]) for of, message in found] == [(kind, said)]
+    assert (became, is_denied(manager)) == (status, denied)
+    _, found, _ = load(folders, managed=managed, user=user, load_plugins=False)
+    assert "unknown-plugin" not in dict(found)
+
+
 def test_a_name_that_no_installed_plugin_has_is_found(folders, monkeypatch):
-    _, found, status = load(folders, user="disabled = ['hous', '/a/hookconf.py', 'house']\n")
-    assert found == [("unknown-plugin", "`disabled` names 'hous', but no installed plugin has this name.")]
-    assert status == "disabled"
     monkeypatch.setenv("AGENT_HOOKS_DISABLE", "hause")
     _, found, _ = load(folders)
     assert found == [("unknown-plugin", "AGENT_HOOKS_DISABLE names 'hause', but no installed plugin has this name.")]
-
-
-def test_where_not_all_plugins_are_loaded_no_name_is_unknown(folders, monkeypatch):
-    monkeypatch.setenv("AGENT_HOOKS_DISABLE", "hause")
-    _, found, _ = load(folders, user="disabled = ['hous']\n", load_plugins=False)
-    assert found == []
 
 
 def test_a_finding_about_the_machines_settings_cannot_be_ignored_by_the_user(folders):

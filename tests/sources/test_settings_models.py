@@ -24,6 +24,9 @@ from agent_hooks.model.policy import ManagedSettings
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks.sources.settings_models import read_table
 from agent_hooks.trust.trust_store import TrustStore
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 class Limits(BaseModel):
@@ -162,44 +165,22 @@ def wrong(loader: HookConfigLoader) -> list[tuple[str, int, str]]:
 # -- what holds --------------------------------------------------------------------------------------------------------
 
 
-def test_without_a_table_the_defaults_hold(load, folders):
-    load()
-    assert plugin_settings(House, at(folders.project)) == House()
-    with pytest.raises(SettingsError, match=r"no settings \[needy\].*: needy\.key is missing"):
-        plugin_settings(Needy, at(folders.project))
-
-
-def test_managed_keys_count_over_those_of_the_user_key_by_key(load, folders):
-    folders.write("user", "[own]\nplace = 'there'\nmost = 5\n")
-    folders.write("managed", "[own]\nmost = 3\n")
-    load()
-    assert plugin_settings(Own, at(folders.project)) == Own(place=Path("there"), most=3)
-
-
-def test_keys_of_two_files_must_fit_together(load, folders):
-    folders.write("user", "[own]\nleast = 5\n")
-    path = folders.write("managed", "[own]\nmost = 3\n")
-    loader = load()
-    with pytest.raises(SettingsError, match="least is more than most"):
-        plugin_settings(Own, at(folders.project))
-    assert [each[:2] for each in wrong(loader)] == [(path, 1)]
-
-
-def test_projects_tighten_from_the_outermost_folder_on(load, folders):
-    folders.write("user", "[house]\nwords = ['a']\nlevel = 1\n")
-    folders.write("project", "[house]\nwords = ['b']\nlevel = 2\n")
-    folders.write("inner", "[house]\nwords = ['c']\nlevel = 3\n")
-    assert wrong(load()) == []
-    assert plugin_settings(House, at(folders.account)).words == ("a",)
-    assert plugin_settings(House, at(folders.project)) == House(words=("a", "b"), level=2)
-    assert plugin_settings(House, at(folders.inner)) == House(words=("a", "b", "c"), level=3)
-
-
-def test_a_project_that_nobody_trusts_says_nothing(load, folders):
-    folders.write("project", "[house]\nwords = ['b']\nlevl = 2\n")
-    loader = load(trust=False)
-    assert plugin_settings(House, at(folders.project)) == House()
-    assert wrong(loader) == []
+@pytest.mark.parametrize("case", TABLES["cases"], ids=lambda case: case["shows"])
+def test_settings_hold_and_mistakes_are_told_with_their_lines(load, folders, case):
+    paths = {whose: folders.write(whose, case[whose]) for whose in vars(folders) if isinstance(case.get(whose), str)}
+    found = wrong(load(trust=case.get("trusted", True)))
+    expected = case.get("wrong", [])
+    assert sorted(each[:2] for each in found) == sorted((paths[whose], line) for whose, line, _ in expected)
+    for whose, line, words in expected:
+        assert any(each[:2] == (paths[whose], line) and words in each[2] for each in found)
+    assert "secret" not in str(found)
+    models: dict[str, Any] = {**MODELS, "own": Own}
+    for where, name, fields in case.get("holds", []):
+        held = plugin_settings(models[name], at(getattr(folders, where)))
+        assert held.model_dump(mode="json", include={*fields}, warnings=False) == fields
+    for name, words in case.get("errors", {}).items():
+        with pytest.raises(SettingsError, match=words):
+            plugin_settings(models[name], at(folders.project))
 
 
 def test_of_two_files_of_the_user_the_stricter_of_both_holds(load, folders):
@@ -261,68 +242,12 @@ def test_a_model_of_nobody_is_an_error(load):
 # -- mistakes ----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
-        (
-            "[house]\nwrods = ['a']",
-            2,
-            "house.wrods is not a key here. Those there are: words, level, limits, the-first.",
-        ),
-        ("[house]\nwrods = ['a']", 2, "Did you mean 'words'?"),
-        ("[house.limits.x]\n\ncals = 1", 3, "house.limits.x.cals is not a key here. Those there are: calls. Did you"),
-        ("[house.the-first]\ncals = 1", 2, "Did you mean 'calls'?"),
-        ("[house]\nfirst = {}", 2, "Did you mean 'the-first'?"),
-        ("[house]\nlevel = 'secret'", 2, "house.level must be a valid integer, not a text. Correct it."),
-        ("[house]\nlevel = true", 2, "house.level must be a valid integer, not true or false. Correct it."),
-        ("[house]\nlimits.x.calls = -1", 2, "house.limits.x.calls must be greater than or equal to 0."),
-        ("[needy]\nother = 1", 1, "needy.key is missing. Add it."),
-        ("[own]\nleast = 10", 1, "own: least is more than most. Correct it."),
-        ("house = 3", 1, "house must be a table, not a number."),
-    ],
-)
-def test_a_mistake_is_a_finding_with_its_line(load, folders, text, line, says):
-    path = folders.write("user", text)
-    (found,) = wrong(load())
-    assert found[:2] == (path, line)
-    assert says in found[2]
-    assert "secret" not in found[2]
-
-
-def test_all_mistakes_of_all_files_are_told(load, folders):
-    user = folders.write("user", "[house]\nlevel = 'x'\nlvl = 1\n[own]\nmoste = 1\n")
-    project = folders.write("project", "[tool]\n[house]\nlimit = 1\n")
-    found = wrong(load())
-    assert sorted(each[:2] for each in found) == sorted([(user, 2), (user, 3), (user, 5), (project, 3)])
-
-
 def test_a_table_full_of_mistakes_is_told_in_short(load, folders):
     folders.write("user", "[house]\n" + "".join(f"key_{number} = 1\n" for number in range(2000)))
     assert len(wrong(load())) == 100
     with pytest.raises(SettingsError, match=r"key_9 is not a key here\..* And 1990 more\.$") as caught:
         plugin_settings(House, at("/"))
     assert "key_10 " not in str(caught.value)
-
-
-def test_a_project_that_loosens_is_told_key_by_key(load, folders):
-    folders.write("user", "[house]\nlevel = 3\n")
-    path = folders.write("project", "[house]\nwords = ['x']\nlevel = 1\n")
-    (found,) = wrong(load())
-    assert found[:2] == (path, 3)
-    assert "can only make the settings stricter: the level is 3. Remove it" in found[2]
-
-
-def test_settings_without_a_rule_for_it_are_not_for_projects(load, folders):
-    path = folders.write("project", "\n[own]\nmost = 1\n")
-    (found,) = wrong(load())
-    assert found[:2] == (path, 2)
-    assert "A project has no say in the settings [own]." in found[2]
-
-
-def test_a_model_may_say_that_any_key_is_right(load, folders):
-    folders.write("user", "[open]\nanything = [{x = 1}]\n")
-    assert wrong(load()) == []
-    assert plugin_settings(Open, at("/")).model_extra == {"anything": [{"x": 1}]}
 
 
 def test_validators_are_told_the_table():
@@ -449,16 +374,7 @@ def test_an_error_that_names_no_key_closes_them_too(load, folders, level):
     assert len(wrong(load(Broken()))) == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "event", "decision"),
-    [
-        ({"required": True}, "after_tool_use", "deny"),
-        ({"mode": "gate", "on_failure": "closed"}, "after_tool_use", "deny"),
-        ({"on_failure": "ask"}, "before_tool_use", "deny"),  # nobody is there to be asked
-        ({"mode": "gate", "on_failure": "open"}, "before_tool_use", "proceed"),
-        ({"mode": "observe"}, "before_tool_use", "proceed"),
-    ],
-)
+@pytest.mark.parametrize(("options", "event", "decision"), TABLES["closed_gates"])
 def test_a_gate_is_closed_as_if_it_failed(load, folders, options, event, decision):
     folders.write("user", "[house]\nlvl = 1\n")
     plugin = Plugin(hook=hookimpl(specname=event, **options)(lambda: None))
@@ -470,20 +386,6 @@ def test_a_broken_model_of_another_plugin_is_nothing_to_this_one(load, folders):
     other = HookManager(load_plugins=False)
     other.register(Plugin(agent_hooks_settings=hookimpl(lambda: {"z": lambda: 1 / 0})))
     assert plugin_settings(House, at(folders.project)) == House()
-
-
-def test_of_the_users_and_the_machines_keys_validators_see_each_once(load, folders):
-    folders.write("user", "[told]\nname = 'x'\n")
-    folders.write("managed", "[told]\nlevel = 1\n")
-    load()
-    assert plugin_settings(Told, at(folders.project)) == Told.model_construct(name="x of managed", level=1)
-
-
-def test_a_mistake_in_a_folder_hides_none_around_it(load, folders):
-    folders.write("user", "[house]\nlevel = 2\n")
-    folders.write("project", "[house]\nlevel = 1\n")
-    folders.write("inner", "[house]\nlvl = 1\n")
-    assert len(wrong(load())) == 2
 
 
 def test_a_number_of_a_project_is_finite(load, folders):
@@ -507,7 +409,7 @@ def test_a_number_of_a_project_is_finite(load, folders):
 def test_the_machines_settings_keep_a_plugin_that_calls_its_table_otherwise_than_itself(monkeypatch):
     points = [(PluginInfo(name="frost", distribution="frost", entry_point="frost"), Plugin)]
     monkeypatch.setattr("agent_hooks.engine.installed.found_points", lambda: points)
-    for tables, found in (("house", ("managed", "active")), ("other", ("plugin", "disabled"))):
-        manager = HookManager(disabled=["frost"], managed=ManagedSettings(plugins=frozenset({tables})))
+    for named, found in (("house", ("managed", "active")), ("other", ("plugin", "disabled"))):
+        manager = HookManager(disabled=["frost"], managed=ManagedSettings(plugins=frozenset({named})))
         (info,) = manager.plugins()
         assert (info.source, info.status) == found

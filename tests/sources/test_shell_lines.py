@@ -7,6 +7,9 @@ import pytest
 from agent_hooks import HookContext, SettingsError, ToolCall
 from agent_hooks.sources import shell_lines
 from agent_hooks.sources.shell_lines import loaded_lines
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture
@@ -38,20 +41,7 @@ def lines_of_prompt(home, name, arguments=""):
 TICKED = "See !`one`, \\!`two\\` and\n```!\nthree\nfour\n```\nbut `five` and !five."
 
 
-@pytest.mark.parametrize(
-    ("path", "text", "lines"),
-    [
-        (".claude/skills/a/SKILL.md", TICKED, ["one", "two", "three\nfour"]),
-        (".claude/commands/a.md", TICKED, ["one", "two", "three\nfour"]),
-        ("plugins/opencode/agent/a.md", TICKED, ["one", "two", "three\nfour"]),
-        (".claude\\skills\\a.md", TICKED, ["one", "two", "three\nfour"]),
-        ("claude/skills/a.md", TICKED, []),
-        (".claude/skillset/a.md", TICKED, []),
-        (".gemini/commands/a.toml", "run !{echo {a} b} and !{two", ["echo {a} b", "two"]),
-        (".qwen/commands/a.toml", "run !\\u007b one } and \\U00000021{two}", ["one", "two"]),
-        (".gemini/commands/a.toml", TICKED, []),
-    ],
-)
+@pytest.mark.parametrize(("path", "text", "lines"), TABLES["written"])
 def test_a_written_text_has_the_lines_of_the_host_that_finds_it_there(home, path, text, lines):
     found = lines_of_call(home, "Write", file_path=path, content=text)
     assert [line for _, line, _ in found] == lines

@@ -29,7 +29,7 @@ from agent_hooks.sources.skills import Skill, SkillHook, register_agent, registe
 from agent_hooks.testing import make_context
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
-from engine import shell
+from engine import Plugin, shell
 from skill_files import DEPLOY, group, markdown, tool
 
 if TYPE_CHECKING:
@@ -85,19 +85,21 @@ hooks:
 """
 
 
-def test_hooks_of_a_skill_see_every_crossing_until_it_is_unregistered(manager: HookManager, project: Path):
-    recorder = Recorder()
-    name = register_skill(manager, written(project, RECORD), types={"record": recorder}, trusted=True)
+def test_hooks_of_a_skill_see_every_crossing_until_it_is_unregistered_and_it_may_come_back(
+    manager: HookManager, project: Path
+):
+    for _ in range(2):
+        recorder = Recorder()
+        name = register_skill(manager, written(project, RECORD).parent, types={"record": recorder}, trusted=True)
+        hooks = manager.hooks()
+        for ctx in (shell(), tool("Read", skill="other"), make_context("before_turn")):
+            hooks.dispatch_sync(ctx)
+        manager.unregister(name=name)
+        hooks.dispatch_sync(shell())
 
-    hooks = manager.hooks()
-    for ctx in (shell(), tool("Read", skill="other"), make_context("before_turn")):
-        hooks.dispatch_sync(ctx)
-    manager.unregister(name=name)
-    hooks.dispatch_sync(shell())
-
-    assert name == "skill:watch"
-    assert recorder.asked == [*["1 before_tool_use", "2 before_tool_use"] * 2, "before_turn"]
-    assert not hooks.listens("before_tool_use")
+        assert name == "skill:watch"
+        assert recorder.asked == [*["1 before_tool_use", "2 before_tool_use"] * 2, "before_turn"]
+        assert not hooks.listens("before_tool_use")
 
 
 def test_hooks_of_an_agent_see_its_own_crossings_until_it_is_unregistered(manager: HookManager, project: Path):
@@ -108,20 +110,21 @@ def test_hooks_of_an_agent_see_its_own_crossings_until_it_is_unregistered(manage
     hooks = manager.hooks()
     hooks.dispatch_sync(shell(agent_name="watch"))
     hooks.dispatch_sync(shell(agent_name="main"))
-    manager.unregister(name=name)
+    manager.unregister(name)
     hooks.dispatch_sync(shell(agent_name="watch"))
 
     assert name == "agent:watch"
     assert recorder.asked == ["1 before_tool_use", "2 before_tool_use"]
+    with pytest.raises(RegistrationError, match="'agent:watch' is not registered"):
+        manager.unregister(name)
 
 
-def test_a_skill_may_be_registered_again_after_it_was_unregistered(manager: HookManager, project: Path):
-    file = written(project, RECORD)
-    for _ in range(2):
-        name = register_skill(manager, file.parent, types={"record": Recorder()}, trusted=True)
-        manager.unregister(name=name)
+def test_a_skill_without_hooks_is_registered_and_unregistered_like_any(manager: HookManager, project: Path):
+    name = register_skill(manager, written(project, "name: plain"))
 
-    assert not manager.has_plugin("skill:watch")
+    assert manager.has_plugin(name)
+    manager.unregister(name=name)
+    assert not manager.has_plugin(name)
 
 
 def test_two_skills_of_one_name_are_an_error_and_the_first_stays(manager: HookManager, project: Path):
@@ -134,23 +137,6 @@ def test_two_skills_of_one_name_are_an_error_and_the_first_stays(manager: HookMa
             register_skill(manager, other, types={"record": recorder}, trusted=True)
 
     assert manager.hooks().listens("before_turn")
-
-
-def test_a_skill_without_hooks_is_registered_and_unregistered_like_any(manager: HookManager, project: Path):
-    name = register_skill(manager, written(project, "name: plain"))
-
-    assert manager.has_plugin(name)
-    manager.unregister(name=name)
-    assert not manager.has_plugin(name)
-
-
-def test_the_first_deny_of_a_skill_ends_the_chain(manager: HookManager, project: Path):
-    recorder = Recorder()
-    head = group("hooks:", "- {type: record}", "- {type: record, deny: Not on Fridays.}", "- {type: record}")
-    register_skill(manager, written(project, head), types={"record": recorder}, trusted=True)
-
-    assert decided(manager, shell()) == ("deny", "Not on Fridays.")
-    assert len(recorder.asked) == 2
 
 
 @pytest.mark.parametrize(
@@ -225,40 +211,6 @@ def test_a_command_of_a_skill_decides_by_its_exit_code(
     assert decided(manager, tool("Read", cwd=str(project))) == ("proceed", "")
 
 
-@pytest.mark.parametrize(
-    ("answer", "decision"),
-    [
-        ("ask", "ask"),
-        ("ask_user", "ask"),
-        ("pending", "suspend"),
-        ("suspend", "suspend"),
-        ("stop", "stop"),
-        ("allow", "proceed"),
-        ("continue", "proceed"),
-    ],
-)
-def test_a_command_of_a_skill_decides_in_the_words_of_every_format(
-    manager: HookManager, project: Path, answer: str, decision: str
-):
-    policy_script(project, f'echo \'{{"decision": "{answer}", "reason": "why", "data": {{"to": "ops"}}}}\'')
-    register_skill(manager, written(project, ONLY_COMMAND), trusted=True)
-
-    outcome = manager.hooks(ask="host").dispatch_sync(tool("Shell", cwd=str(project)))
-
-    assert str(outcome.decision) == decision
-    assert outcome.data == ({"to": "ops"} if decision == "suspend" else None)
-
-
-def test_a_command_of_a_skill_forces_another_round_at_a_stop(manager: HookManager, project: Path):
-    policy_script(project, 'echo \'{"decision": "continue", "reason": "The tests fail."}\'')
-    head = ONLY_COMMAND.replace("PreToolUse", "Stop").replace('    - matcher: "Shell"\n      hooks', "    - hooks")
-    register_skill(manager, written(project, head), trusted=True)
-
-    outcome = manager.hooks().dispatch_sync(make_context("on_stop", cwd=str(project)))
-
-    assert (str(outcome.decision), outcome.reason) == ("force_continue", "The tests fail.")
-
-
 def test_the_whole_example_of_skillkits_manual_is_live(manager: HookManager, project: Path):
     policy_script(project, "echo 'Use the pipeline.'; exit 2")
     register_skill(manager, written(project, DEPLOY), trusted=True)
@@ -269,14 +221,6 @@ def test_the_whole_example_of_skillkits_manual_is_live(manager: HookManager, pro
         ("after_tool_use", "skills/deploy/SKILL.md:12", "*", "gate", "open"),
     ]
     assert decided(manager, tool("Shell")) == ("deny", "Use the pipeline.")
-
-
-def test_a_failed_command_of_a_skill_blocks_where_it_says_so(manager: HookManager, project: Path):
-    policy_script(project, "exit 1")
-    head = ONLY_COMMAND.rstrip() + "\n          onFailure: block\n"
-    register_skill(manager, written(project, head), trusted=True)
-
-    assert decided(manager, tool("Shell"))[0] == "deny"
 
 
 def test_files_may_bring_no_commands_where_the_policy_refuses_them(project: Path):
@@ -465,42 +409,13 @@ def test_a_function_may_be_named_by_its_module(manager: HookManager):
     assert outcome.hook == "basename (skill s:1)"
 
 
-def test_an_async_function_is_awaited(manager: HookManager):
-    async def check(ctx: HookContext) -> HookOutcome:
-        return HookOutcome.deny("later")
-
-    register_skill(manager, Skill("s", hooks=[SkillHook("PreToolUse", check)]))
-
-    assert manager.hooks().run_sync(shell()).reason == "later"
-
-
-def test_a_skill_made_in_python_may_suspend(manager: HookManager):
-    register_skill(manager, Skill("s", hooks=[SkillHook("PreToolUse", lambda ctx: ("pending", {"ask": "ops"}))]))
-
-    outcome = manager.hooks().dispatch_sync(shell())
-
-    assert str(outcome.decision) == "suspend"
-    assert outcome.data == {"ask": "ops"}
-
-
-def test_a_skill_may_not_change_what_a_tool_is_called_with(manager: HookManager):
-    hook = SkillHook("PreToolUse", lambda ctx: HookOutcome.with_args({"command": "ls -a"}))
-    register_skill(manager, Skill("s", hooks=[hook]))
+@pytest.mark.parametrize("answer", [HookOutcome.with_args({"command": "ls -a"}), HookOutcome.allow(final=True)])
+def test_a_skill_may_neither_change_arguments_nor_allow(manager: HookManager, answer: HookOutcome):
+    asking = hookimpl(lambda ctx: HookOutcome.ask("Really?"))
+    manager.register(Plugin(before_tool_use=asking), "asking")
+    register_skill(manager, Skill("s", hooks=[SkillHook("PreToolUse", lambda ctx: answer)]))
 
     assert decided(manager, shell())[0] == "deny"
-
-
-def test_a_skill_may_not_allow(manager: HookManager):
-    manager.register(_Asking(), "asking")
-    register_skill(manager, Skill("s", hooks=[SkillHook("PreToolUse", lambda ctx: HookOutcome.allow(final=True))]))
-
-    assert decided(manager, shell())[0] == "deny"
-
-
-class _Asking:
-    @hookimpl
-    def before_tool_use(self, ctx: HookContext) -> HookOutcome:
-        return HookOutcome.ask("Really?")
 
 
 def test_a_function_that_fails_blocks_where_there_is_a_gate(manager: HookManager):
@@ -536,6 +451,7 @@ def test_a_predicate_may_be_the_matcher(manager: HookManager):
             "has no attribute 'no_such_function'",
         ),
         ("PreToolUse", ("os", 3), None, RegistrationError, "no handler of a skill"),
+        ("PreToolUse", (object(), {"channel": "#x"}), None, RegistrationError, "is no handler of a skill"),
         ("PreToolUse", (3, "x", []), None, RegistrationError, "has no attribute 'x'"),
         ("PreToolUse", ("os", "sep", []), None, RegistrationError, "is no function"),
         ("PreToolUse", ("no.such.module", "x", []), None, RegistrationError, "no.such.module"),
@@ -571,17 +487,3 @@ def test_a_hook_of_a_module_with_its_configuration(module):
     register_skill(manager, Skill("s", hooks=[hook]))
     outcome = manager.hooks().run_sync(HookContext("before_tool_use", tool_call=ToolCall("Bash", {"command": "ls"})))
     assert (outcome.decision, outcome.reason) == ("deny", "#x says no to Bash")
-
-
-def test_a_module_without_execute_is_refused():
-    with pytest.raises(RegistrationError, match="is no handler of a skill"):
-        SkillHook("PreToolUse", (object(), {"channel": "#x"}))
-
-
-def test_a_skill_is_unregistered_by_its_plugins_name_alone():
-    manager = HookManager(load_plugins=False)
-    name = register_skill(manager, Skill("s", hooks=[SkillHook("PreToolUse", lambda ctx: ("deny", "no"))]))
-    manager.unregister(name)
-    assert not manager.hooks().listens("before_tool_use")
-    with pytest.raises(RegistrationError, match="'skill:s' is not registered"):
-        manager.unregister(name)

@@ -12,6 +12,9 @@ from typing import Any
 
 from jsonschema import Draft7Validator
 
+from tables import tables
+
+TABLES = tables(__file__)
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -177,46 +180,11 @@ def _codex_permission(
 # -- Claude Code -------------------------------------------------------------------------------------------------------
 
 CLAUDE_TOP = {"continue", "stopReason", "suppressOutput", "systemMessage", "terminalSequence", "decision", "reason"}
-CLAUDE_SPECIFIC = {
-    "SessionStart": {"additionalContext", "initialUserMessage", "sessionTitle", "watchPaths", "reloadSkills"},
-    "Setup": {"additionalContext"},
-    "UserPromptSubmit": {"additionalContext", "sessionTitle", "suppressOriginalPrompt"},
-    "UserPromptExpansion": {"additionalContext"},
-    "PreToolUse": {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"},
-    "PreSkillShellCommand": {"permissionDecision", "permissionDecisionReason", "updatedInput"},
-    "PermissionRequest": {"decision"},
-    "PermissionDenied": {"retry"},
-    "PostToolUse": {"additionalContext", "updatedToolOutput", "updatedMCPToolOutput", "classifierContext"},
-    "PostToolUseFailure": {"additionalContext"},
-    "PostToolBatch": {"additionalContext"},
-    "SubagentStart": {"additionalContext"},
-    "Stop": {"additionalContext"},
-    "SubagentStop": {"additionalContext"},
-    "PreModelSwitch": {"permissionDecision", "permissionDecisionReason"},
-    "PostModelSwitch": {"additionalContext"},
-}
-CLAUDE_EXIT_2_BLOCKS = {
-    *("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch", "SubagentStop"),
-    *("TaskCreated", "TaskCompleted", "Stop", "TeammateIdle", "ConfigChange", "WorktreeCreate", "PreCompact"),
-    *("PreModelSwitch", "Elicitation", "ElicitationResult", "PreSkillShellCommand"),
-}
-CLAUDE_DECISION_BLOCKS = {
-    *("UserPromptSubmit", "UserPromptExpansion", "PreToolUse", "PostToolUse", "PostToolBatch", "SubagentStop"),
-    *("TaskCreated", "Stop", "ConfigChange", "PreCompact"),
-}
+CLAUDE_SPECIFIC = {event: set(keys) for event, keys in TABLES["claude_specific"].items()}
+CLAUDE_EXIT_2_BLOCKS = set(TABLES["claude_exit_2_blocks"])
+CLAUDE_DECISION_BLOCKS = set(TABLES["claude_decision_blocks"])
 # These do not heed continue and systemMessage.
-CLAUDE_DEAF = {
-    *(
-        "InstructionsLoaded",
-        "Notification",
-        "SessionEnd",
-        "PreCompact",
-        "PostCompact",
-        "WorktreeCreate",
-        "WorktreeRemove",
-    ),
-    *("Elicitation", "ElicitationResult", "MessageDisplay", "StopFailure", "ConfigChange"),
-}
+CLAUDE_DEAF = set(TABLES["claude_deaf"])
 CLAUDE_STOPS_ARE_CONTEXT = {"Stop", "SubagentStop"}
 
 

@@ -8,18 +8,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from tables import tables
 from wire.clients import Effect
 
+TABLES = tables(__file__)
+
 # Which keys an answer may have, by event: any other is not honoured.
-COPILOT_KEYS = {
-    "preToolUse": {"permissionDecision", "permissionDecisionReason", "modifiedArgs", "additionalContext"},
-    "postToolUse": {"modifiedResult", "additionalContext"},
-    "permissionRequest": {"behavior", "message", "interrupt"},
-    "agentStop": {"decision", "reason"},
-    "subagentStop": {"decision", "reason", "modifiedResponse"},
-    "userPromptSubmitted": {"decision", "reason", "additionalContext"},
-    **{name: {"additionalContext"} for name in ("sessionStart", "subagentStart", "notification", "postToolUseFailure")},
-}
+COPILOT_KEYS = {event: set(keys) for event, keys in TABLES["copilot"].items()}
 COPILOT_NAMES = {"Stop": "agentStop", "UserPromptSubmit": "userPromptSubmitted"}
 
 
@@ -79,20 +74,7 @@ def vscode(event: str, stdout: str, stderr: str, exit_code: int) -> Effect:
     return Effect("yes", told=body.get("stopReason", ""), **common)
 
 
-CURSOR_KEYS = {
-    "preToolUse": {"permission", "user_message", "agent_message", "updated_input"},
-    "postToolUse": {"updated_mcp_tool_output", "additional_context"},
-    "beforeShellExecution": {"permission", "user_message", "agent_message"},
-    "beforeMCPExecution": {"permission", "user_message", "agent_message"},
-    "beforeReadFile": {"permission", "user_message"},
-    "beforeTabFileRead": {"permission", "user_message"},
-    "beforeSubmitPrompt": {"continue", "user_message"},
-    "subagentStart": {"permission", "user_message"},
-    "subagentStop": {"followup_message"},
-    "stop": {"followup_message"},
-    "sessionStart": {"env", "additional_context"},
-    "preCompact": {"user_message"},
-}
+CURSOR_KEYS = {event: set(keys) for event, keys in TABLES["cursor"].items()}
 
 
 def cursor(event: str, stdout: str, stderr: str, exit_code: int) -> Effect:

@@ -13,11 +13,14 @@ from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import BLOCKING, WAITING, Decision, HookOutcome
 from agent_hooks.model.state import Message, StopReason, StopSignal
 from agent_hooks.wire import HOSTS
+from tables import tables
 from wire.golden_files import payloads
 
 if TYPE_CHECKING:
     from agent_hooks.model.context import HookContext
     from agent_hooks.wire import Answer
+
+TABLES = tables(__file__)
 
 HOST = HOSTS["agent-hooks-0.1"]
 PAYLOADS = payloads("agent-hooks-0.1")
@@ -145,18 +148,7 @@ def test_a_response_goes_back_as_it_came():
     assert applied(verdict, {}) == PAYLOADS["documented/post_model_call.json"]["response"]
 
 
-@pytest.mark.parametrize(
-    ("name", "args", "kind"),
-    [
-        ("run_command", {"command": "ls"}, "shell"),
-        ("bash", {"command": "ls"}, "shell"),
-        ("python_repl", {"code": "1"}, "shell"),
-        ("save_file", {"path": "a", "content": "b"}, "write"),
-        ("get_page", {"url": "https://example.com"}, "fetch"),
-        ("lookup_order", {"number": 1}, "other"),
-        ("mcp__shop__run", {"command": "ls"}, "mcp"),
-    ],
-)
+@pytest.mark.parametrize(("name", "args", "kind"), TABLES["kinds"])
 def test_the_kind_of_a_tool_is_told_by_its_name_and_arguments(name, args, kind):
     ctx = read("pre_tool_call", tool_call={"id": "c", "name": name, "args": args}, target=args)
     assert ctx.tool_call is not None

@@ -7,11 +7,13 @@ real client, and `e2e/test_clients.py` the whole command.
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from agent_hooks.model.outcome import Decision, HookOutcome
+from agent_hooks.model.state import StopReason, StopSignal
 from agent_hooks.wire import HOSTS
 from wire import clients, flat_clients, gemini_clients
 from wire.golden_files import GOLDEN, payloads, unnamed
@@ -54,6 +56,23 @@ def test_every_decision_is_understood_at_every_event_and_refuses_where_the_table
             assert "a reason" in f"{answer.stdout}{answer.stderr}", decision
         elif decision is not Decision.ASK:
             assert done.happens in {"yes", "asked"}, decision
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize("host", STAND_INS)
+def test_what_is_said_is_never_lost(host: str, decision: Decision):
+    """Every note, context, wish and reason is in what the host passes on, or on stderr."""
+    wish = StopSignal(reason=StopReason.TIME_LIMIT, message="a wish")
+    outcome = HookOutcome(decision=decision, reason="a reason", context="a context", signal=wish)
+    said = ["a note", "a context", "a wish", *(["a reason"] if outcome.blocks else [])]
+    for file, (payload, event) in {**{f: (p, None) for f, p in payloads(host).items()}, **unnamed(host)}.items():
+        ctx = HOSTS[host].read(payload, event)
+        answer = HOSTS[host].write(outcome, ctx, notes=("a note",))
+        done = STAND_INS[host](ctx.host_event, answer.stdout, answer.stderr, answer.exit_code)
+        shown = json.loads(answer.stdout).get("systemMessage", "") if answer.stdout else ""
+        heard = f"{answer.stderr}\n{shown}\n{done.message}\n{done.context}\n{done.told}\n{done.result}"
+        ended = ["a reason"] if done.ends else []  # a stop's reason is shown as the run's end
+        assert [text for text in said if text not in heard and text not in ended] == [], file
 
 
 @pytest.mark.parametrize(("host", "event"), [row for row in ROWS if row[0] not in flat_clients.CLIENTS])

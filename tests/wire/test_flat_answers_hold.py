@@ -194,19 +194,6 @@ def test_a_failure_refuses_what_a_gate_refuses_and_keeps_no_agent_from_stopping(
 
 
 @hosts
-@decisions
-def test_what_is_said_is_never_lost(host, decision):
-    """Every note, context, wish and reason is in what the host passes on, or on stderr."""
-    outcome = HookOutcome(decision=decision, reason="a reason", context="a context", signal=WISH)
-    said = ["a note", "a context", "a wish", *(["a reason"] if outcome.blocks else [])]
-    for ctx in contexts(host):
-        answer = HOSTS[host].write(outcome, ctx, notes=("a note",))
-        done = effect(host, ctx, answer)
-        heard = f"{answer.stderr}\n{done.message}\n{done.context}\n{done.told}\n{done.result}"
-        assert [text for text in said if text not in heard] == [], ctx.host_event
-
-
-@hosts
 @pytest.mark.parametrize("text", ["\ud800", "\x1b[31mred", "x" * 20_000, '"}}'])
 def test_any_text_is_answered_well(host, text):
     for ctx in contexts(host):

@@ -10,6 +10,7 @@ from agent_hooks.model.inference import ModelRequest
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.state import Message
 from agent_hooks.wire.gemini import HOST as GEMINI
+from agent_hooks.wire.qwen import HOST as QWEN
 from wire.golden_files import payloads
 
 SENT = payloads("gemini")["BeforeModel.json"]
@@ -53,8 +54,7 @@ def test_what_gemini_would_not_send_of_a_new_request_is_named(change, lost):
     assert GEMINI.lost_of_request(request, request.replace(**change)) == lost
 
 
-def test_the_model_reads_the_content_for_it_of_a_new_result():
-    shown = [
-        GEMINI.shown_result(result) for result in ({"llmContent": "a", "returnDisplay": "b"}, {"other": 1}, "text")
-    ]
+@pytest.mark.parametrize("host", [GEMINI, QWEN], ids=["gemini", "qwen"])
+def test_the_model_reads_the_content_for_it_of_a_new_result(host):
+    shown = [host.shown_result(result) for result in ({"llmContent": "a", "returnDisplay": "b"}, {"other": 1}, "text")]
     assert shown == ["a", '{"other": 1}', "text"]

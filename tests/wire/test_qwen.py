@@ -26,8 +26,3 @@ def test_a_prompt_of_nobody_is_no_input_of_a_user(prompt, submitted, event):
 def test_a_reason_is_never_read_as_an_answer_of_its_own(reason, read):
     answer = QWEN.failure("PreToolUse", reason)
     assert (answer.exit_code, answer.stderr) == (2, read)
-
-
-def test_the_model_reads_the_content_for_it_of_a_new_result():
-    shown = [QWEN.shown_result(result) for result in ({"llmContent": "a", "returnDisplay": "b"}, {"other": 1}, "text")]
-    assert shown == ["a", '{"other": 1}', "text"]

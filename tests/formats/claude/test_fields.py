@@ -5,20 +5,17 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks.formats.claude.fields import is_ours, known_fields, taken_apart, wrong_field
+from tables import tables
 
-GOOD = {
-    "command": {"command": "x", "args": ["a"], "shell": "bash", "async": True, "asyncRewake": False},
-    "http": {"url": "https://a", "headers": {"A": "$B"}, "allowedEnvVars": ["B"]},
-    "mcp_tool": {"server": "s", "tool": "t", "input": {"a": 1}},
-    "prompt": {"prompt": "p", "model": "m", "continueOnBlock": True},
-    "agent": {"prompt": "p", "model": "m"},
-}
+TABLES = tables(__file__)
+
+GOOD = TABLES["good"]
 COMMON = {"if": "Bash", "timeout": 0.5, "statusMessage": "", "once": True, "onFailure": "block"}
 
 
 @pytest.mark.parametrize("handler_type", GOOD)
 def test_every_field_of_a_type_may_be_there(handler_type):
-    handler = {"type": handler_type, **GOOD[handler_type], **COMMON}  # type: ignore[dict-item]
+    handler = {"type": handler_type, **GOOD[handler_type], **COMMON}
     assert wrong_field(handler_type, handler) is None
     assert handler.keys() <= set(known_fields(handler_type))
     assert set(known_fields(handler_type)) == handler.keys()
@@ -61,38 +58,11 @@ def test_a_handler_is_taken_apart():
     assert unknown == ("async", "x")
 
 
-@pytest.mark.parametrize(
-    "handler",
-    [
-        {"command": "agent-hooks run --agent claude-code --event PreToolUse"},
-        {"command": "/opt/a b/agent-hooks", "args": ["run"]},
-        {"command": "'/opt/a b/agent-hooks' run"},
-        {"command": "A=1 exec agent-hooks run"},
-        {"command": "uvx --from agent-hooks-core agent-hooks run"},
-        {"command": "python -m agent_hooks run"},
-        {"command": "agent-hooks.exe run"},
-        {"command": "/home/ada/.local/bin/agent-hooks-core run --agent codex --event PreToolUse || exit 2"},
-        {"command": "python3 /opt/agent_hooks_core.py run"},
-        {"command": "python -m agent_hooks_core run"},
-    ],
-)
+@pytest.mark.parametrize("handler", TABLES["our_own_command"])
 def test_our_own_command(handler):
     assert is_ours(handler)
 
 
-@pytest.mark.parametrize(
-    "handler",
-    [
-        {"command": "agent-hooks check PreToolUse"},
-        {"command": "./check.sh && agent-hooks run"},
-        {"command": "./check.sh; agent-hooks run"},
-        {"command": "./check.sh\nagent-hooks run"},
-        {"command": "my-agent-hooks run"},
-        {"command": "agent-hooks-core run || ./check.sh || exit 2"},
-        {"command": "echo 'agent-hooks run"},
-        {"command": "echo 'agent-hooks run'"},
-        {"command": "agent-hooks", "args": []},
-    ],
-)
+@pytest.mark.parametrize("handler", TABLES["another_command"])
 def test_another_command(handler):
     assert not is_ours(handler)
