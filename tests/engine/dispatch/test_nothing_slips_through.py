@@ -23,6 +23,16 @@ from agent_hooks.engine.matchers import DirectoryMatcher
 from agent_hooks.errors import ReadOnlyError, SuspensionError
 from agent_hooks.testing import make_context
 from engine import messages_of, rewrite, shell
+from hook_sets import check
+from tables import tables
+
+CASES = tables(__file__)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hook_sets(engine, case):
+    check(engine, CASES[case])
+
 
 # -- changes that nobody would judge -----------------------------------------------------------------------------------
 
@@ -86,14 +96,6 @@ def test_a_rewrite_that_is_equal_leaves_the_object_as_it_is(engine):
     outcome = engine.dispatch(make_context(tool="push", args={"force": 0}))
     assert "tool_args" not in outcome._fields
     assert seen[0].tool_args["force"] is not False
-
-
-@pytest.mark.parametrize("answer", [HookOutcome.allow("clean", final=True), HookOutcome.skip()])
-def test_an_outcome_that_ends_the_chain_cannot_lose_a_safe_rewrite_in_silence(engine, answer):
-    engine.says("cleaner", answer.replace(tool_args={"command": "ls"}))
-    outcome = engine.dispatch(shell("rm -rf /"))
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-    assert "brought a new tool_args" in outcome.reason
 
 
 def test_a_deny_says_what_it_dropped(engine):
@@ -176,13 +178,6 @@ def test_a_patch_is_read_as_the_one_who_applies_it_reads_it(engine, patch):
     assert PathMatcher("**/.env")(ctx) or any(path.endswith("\u2028/../.env") for path in call.paths)
     deletes = any(operation.kind == "delete" for operation in call.file_operations)
     assert deletes == ("Add" not in patch)
-
-
-def test_a_delete_does_not_pass_for_a_write(engine):
-    engine.says("granter", HookOutcome.allow(), match="Write", priority=1)
-    engine.says("asker", HookOutcome.ask("delete?"), match="delete")
-    patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
-    assert engine.dispatch(make_context(tool="apply_patch", args={"command": patch})).decision == "deny"
 
 
 @pytest.mark.parametrize("path", ["frozen/a\nb", "x\ny/frozen/a", "frozen/a"])
@@ -376,9 +371,3 @@ def test_a_result_without_its_call_is_withheld_where_a_required_gate_matches_on_
 def test_a_result_without_its_call_is_still_redacted(engine):
     engine.says("redactor", HookOutcome.update(result="***"), event="after_tool_use")
     assert engine.dispatch(HookContext("after_tool_use", result="secret")).result == "***"
-
-
-def test_a_question_about_a_prompt_needs_no_call(engine):
-    engine.says("asker", HookOutcome.ask("sure?"), event="user_input")
-    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
-    assert engine.dispatch(make_context("user_input", prompt="hi")).decision == "proceed"

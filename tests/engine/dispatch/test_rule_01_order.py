@@ -11,6 +11,15 @@ import pytest
 from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, HookManager, RegistrationError, hookimpl
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, shell
+from hook_sets import check
+from tables import tables
+
+CASES = tables(__file__)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hook_sets(engine, case):
+    check(engine, CASES[case])
 
 
 def order_of(engine: Engine, *hooks: tuple[str, Any]) -> list[str]:
@@ -25,15 +34,6 @@ def order_of(engine: Engine, *hooks: tuple[str, Any]) -> list[str]:
         engine.hook(**options)(hook)
     engine.dispatch(shell())
     return ran
-
-
-def test_a_higher_priority_runs_first(engine):
-    hooks = [("low", {"priority": -5}), ("high", {"priority": 10}), ("default", {})]
-    assert order_of(engine, *hooks) == ["high", "default", "low"]
-
-
-def test_ties_run_in_the_order_of_registration(engine):
-    assert order_of(engine, ("a", {}), ("b", {}), ("c", {})) == ["a", "b", "c"]
 
 
 def test_a_plugin_registered_again_runs_after_those_that_stayed(engine):
@@ -56,21 +56,6 @@ def test_ties_within_a_plugin_run_in_the_order_of_its_lines(engine):
     engine.manager.register(Plugin(a=mark(alpha), z=mark(zulu)))  # pluggy goes through the names by the alphabet
     engine.dispatch(make_context("before_step"))
     assert ran == ["zulu", "alpha"]
-
-
-def test_tryfirst_comes_before_and_trylast_after_every_priority(engine):
-    hooks = [
-        ("last", {"trylast": True, "priority": 999}),
-        ("guard", {"priority": GUARD}),
-        ("first", {"tryfirst": True, "priority": -999}),
-        ("cleanup", {"priority": CLEANUP}),
-    ]
-    assert order_of(engine, *hooks) == ["first", "guard", "cleanup", "last"]
-
-
-def test_the_source_does_not_change_the_order(engine):
-    hooks = [("skill", {"source": "skill", "priority": 1}), ("managed", {"source": "managed"})]
-    assert order_of(engine, *hooks) == ["skill", "managed"]
 
 
 def test_tryfirst_with_trylast_is_an_error():

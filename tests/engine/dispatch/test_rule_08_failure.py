@@ -12,8 +12,18 @@ from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookP
 from agent_hooks.errors import HandlerError
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, messages_of, result, rewrite, shell
+from hook_sets import check
+from tables import tables
 
 pytestmark = pytest.mark.interpreter
+
+CASES = tables(__file__)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hook_sets(engine, case):
+    check(engine, CASES[case])
+
 
 FAILURES = {
     "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
@@ -115,18 +125,6 @@ def test_an_event_without_a_closed_effect_goes_on_whatever_was_asked_for(engine,
     fails(engine, "exception", event, entry_on_failure="closed")
     outcome = engine.dispatch(context(event))
     assert (outcome.decision, len(outcome.findings)) == ("proceed", 1)
-
-
-def test_a_policys_deny_can_be_told_from_a_failure(engine):
-    engine.says("guard", HookOutcome.deny("The hook faulty failed: as text"))
-    assert engine.dispatch(shell()).failed is False
-
-
-def test_an_answer_the_event_does_not_know_is_invalid(engine):
-    engine.says("eager", HookOutcome.allow(), event="user_input")
-    outcome = engine.dispatch(make_context("user_input", prompt="hi"))
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-    assert "it decided 'allow', but user_input knows ask, deny, stop, suspend" in outcome.reason
 
 
 def test_a_failure_keeps_what_the_hooks_before_it_said(engine):
@@ -386,12 +384,6 @@ def test_a_hook_that_takes_what_is_not_offered_is_refused_at_registration(engine
         @engine.hook()
         def guard(tool):
             return None
-
-
-def test_an_answer_that_is_none_is_explained_in_the_words_of_its_event(engine):
-    engine.says("guard", False, event="should_continue")
-    outcome = engine.dispatch(make_context("should_continue"))
-    assert "return HookOutcome.stop(reason) or None" in outcome.reason
 
 
 def test_a_state_that_was_returned_bare_is_explained(engine):

@@ -7,6 +7,15 @@ import pytest
 from agent_hooks import HookManager, HookOutcome, HookPolicy, Shadowed, hookimpl
 from agent_hooks.testing import make_context
 from engine import Plugin, rewrite, shell
+from hook_sets import check
+from tables import tables
+
+CASES = tables(__file__)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hook_sets(engine, case):
+    check(engine, CASES[case])
 
 
 class Recorder:
@@ -53,17 +62,6 @@ def test_what_a_hook_in_shadow_would_have_decided_is_in_the_outcome(engine, deci
     assert HookOutcome.from_dict(outcome.as_dict()) == outcome
 
 
-@pytest.mark.parametrize("answer", [rewrite("rm"), HookOutcome.with_context("c"), None])
-def test_what_decides_nothing_is_not_recorded(engine, answer):
-    engine.says("shadow", answer, shadow=True)
-    assert engine.dispatch(shell()).shadowed == ()
-
-
-def test_what_would_not_have_counted_is_not_recorded(engine):
-    engine.says("shadow", HookOutcome.allow(), source="project", shadow=True)
-    assert engine.dispatch(shell()).shadowed == ()
-
-
 def test_a_gate_in_shadow_that_rewrites_would_have_denied(engine):
     engine.says("shadow", rewrite("rm"), mode="gate", shadow=True)
     (recorded,) = engine.dispatch(shell()).shadowed
@@ -104,13 +102,6 @@ def test_observers_are_told_what_was_decided_in_shadow_whatever_their_priority(e
     engine.says("guard", HookOutcome.deny("would"), shadow=True)
     engine.dispatch(shell())
     assert [each.reason for each in seen[0].outcome.shadowed] == ["would"]
-
-
-def test_a_hook_that_decides_beside_one_in_shadow_says_both(engine):
-    engine.says("real", HookOutcome.deny("no"))
-    engine.says("shadow", HookOutcome.deny("would"), shadow=True)
-    outcome = engine.dispatch(shell())
-    assert (outcome.reason, [each.reason for each in outcome.shadowed]) == ("no", ["would"])
 
 
 def test_a_plugin_that_is_never_in_shadow_holds_in_a_policy_that_is(engine):
