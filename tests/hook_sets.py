@@ -48,7 +48,7 @@ def check(engine: Engine, case: dict[str, Any], *, wrappers: str = "plain") -> N
     reasons = engine.asks(case["ask"]) if isinstance(case.get("ask"), bool) else []
     calls: dict[str, list[HookContext]] = {}
     ran: list[str] = []
-    token = ""
+    token, view = "", engine.hooks
     for step in [case, *case.get("then", ())]:
         assert step.keys() <= STEP_KEYS, step.keys() - STEP_KEYS
         for hook in step.get("hooks", ()):
@@ -64,7 +64,7 @@ def check(engine: Engine, case: dict[str, Any], *, wrappers: str = "plain") -> N
             answer = step["resume"]
             outcome = engine.resume(token, answer if isinstance(answer, str) else HookOutcome.from_dict(answer), ctx)
         else:
-            outcome = engine.dispatch(ctx or shell())
+            outcome = engine.dispatch(ctx or shell(), view)
         token = str(outcome.token)
         compare(step, outcome, calls)
         assert ran == step.get("ran", ran)
@@ -113,7 +113,12 @@ def register(engine: Engine, ran: list[str], wrappers: str, *, name: str, **fiel
     if match_raises is not None:
         options["match"] = raising(match_raises)
     calls: list[HookContext] = []
-    function = hook_of(lambda ctx: (calls.append(ctx), ran.append(name)), **fields)
+
+    def note(ctx: HookContext) -> None:
+        calls.append(ctx)
+        ran.append(name)
+
+    function = hook_of(note, **fields)
     if options.get("wrapper"):
         function = wrapper_of(function) if wrappers == "plain" else async_wrapper_of(function)
     function.__name__ = name
@@ -184,7 +189,7 @@ def plain(value: Any) -> Any:
 def field(value: Any, path: str) -> Any:
     """Return the field of ``value`` that the path with dots names."""
     for name in path.split("."):
-        value = value[name] if isinstance(value, dict) else getattr(value, name)
+        value = value[int(name)] if name.isdecimal() else getattr(value, name)
     return plain(value)
 
 

@@ -8,6 +8,15 @@ from agent_hooks import HookManager, HookOutcome, hookimpl
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
 from engine import Plugin, called, shell
+from hook_sets import check
+from tables import tables
+
+CASES = tables(__file__)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_hook_sets(engine, case):
+    check(engine, CASES[case])
 
 
 def test_a_chain_is_compiled_once(engine):
@@ -17,21 +26,6 @@ def test_a_chain_is_compiled_once(engine):
     chain = view.chain("before_tool_use")
     engine.dispatch(shell(), view)
     assert view.chain("before_tool_use") is chain
-
-
-def test_a_hook_registered_later_is_asked_at_the_next_event(engine):
-    view = engine.hooks
-    assert engine.dispatch(shell(), view).decision == "proceed"
-    engine.says("guard", HookOutcome.deny("no"))
-    assert engine.dispatch(shell(), view).decision == "deny"
-
-
-def test_a_hook_unregistered_is_not_asked_at_the_next_event(engine):
-    engine.says("guard", HookOutcome.deny("no"))
-    view = engine.hooks
-    assert engine.dispatch(shell(), view).decision == "deny"
-    engine.manager.unregister(name="guard")
-    assert engine.dispatch(shell(), view).decision == "proceed"
 
 
 def test_a_plugin_that_is_blocked_is_not_asked_at_the_next_event(engine):
@@ -73,10 +67,6 @@ def test_whether_anybody_listens_can_be_asked_before_building_a_context(engine):
 def test_listening_to_what_is_no_event_is_an_error(engine):
     with pytest.raises(UnknownEventError, match="before_tool_use"):
         engine.hooks.listens("before_tol_use")
-
-
-def test_an_event_that_nobody_listens_to_proceeds(engine):
-    assert engine.dispatch(make_context("before_step")) == HookOutcome()
 
 
 # -- scopes ------------------------------------------------------------------------------------------------------------
