@@ -13,6 +13,9 @@ from agent_hooks.sources.hookconfs import register_confs
 from agent_hooks.testing import make_context
 from agent_hooks.trust.manifest import ConfFile, Project
 from engine import Plugin, called
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def gate(match, answer=None, **options):
@@ -40,18 +43,7 @@ def problems(manager):
     return [problem for hook in manager.all_hooks() for problem in name_problems(hook, manager.known_tools)]
 
 
-SLIPS = [
-    ("BASH", "Bash"),
-    ("shel", "shell"),
-    ("Shelll", "Shell"),
-    ("hsell", "shell"),
-    ("READ", "Read"),
-    ("wrtie", "write"),
-    ("WebSaerch", "WebSearch"),
-    ("websarch", "websearch"),
-    ("run_shell_comand", "run_shell_command"),
-    ("web-search", "web_search"),
-]
+SLIPS = TABLES["slips"]
 
 
 @pytest.mark.parametrize(("name", "meant"), SLIPS)

@@ -17,6 +17,9 @@ from agent_hooks.engine.registration import triggers
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
 from engine import shell
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 @pytest.fixture
@@ -202,16 +205,7 @@ def test_what_a_failure_does_may_be_said_in_two_ways_and_the_stricter_holds(mana
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
-    [
-        ({"priority": "high"}, "priority must be a whole number"),
-        ({"timeout": -1}, "timeout must be a number of seconds above 0"),
-        ({"timeout_seconds": -1}, "timeout must be a number of seconds above 0"),
-        ({"timeout": 1, "timeout_seconds": 1}, "one option"),
-        ({"mode": "gates"}, "mode must be one of"),
-        ({"background": True}, "background=True is for observers"),
-        ({"on_failure": "block"}, "on_failure must be one of"),
-        ({"continue_on_failure": "yes"}, "continue_on_failure must be True, False or None, not 'yes'"),
-    ],
+    TABLES["a_wrong_option_is_refused_where_it_is_written"],
 )
 def test_a_wrong_option_is_refused_where_it_is_written(wrong, says):
     with pytest.raises(RegistrationError) as error:

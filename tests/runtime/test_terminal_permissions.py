@@ -28,12 +28,15 @@ from agent_hooks.runtime.subagents import run_subagent
 from agent_hooks.runtime.terminal_permissions import TerminalPermissions
 from agent_hooks.system.store import MemoryStore
 from runtime.agents import results
+from tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_hooks import AgentState
     from agent_hooks.runtime.builder import AgentBuilder as Builder
+
+TABLES = tables(__file__)
 
 SECONDS = 30.0
 PROMPT = "[d]eny: "
@@ -149,17 +152,7 @@ def test_a_person_is_shown_what_would_happen_where_who_asks_and_why_and_a_notifi
 
 @pytest.mark.parametrize(
     ("lines", "result"),
-    [
-        (["o"], "ran make"),
-        (["once"], "ran make"),
-        (["s"], "ran make"),
-        (["yes", " ", "oh", "o now", "o"], "ran make"),
-        (["d", "because it is late"], "Denied: because it is late"),
-        (["d  ", "because it is late"], "Denied: because it is late"),
-        (["deny Not now."], "Denied: Not now."),
-        (["d", ""], "Denied: The person at the terminal refused."),
-        (["\x04"], "Denied: Nobody answered."),
-    ],
+    TABLES["what_an_answer_does"],
 )
 def test_what_an_answer_does(person: Person, lines: list[str], result: str):
     assert told(person, agent(person, call(), "Done."), *lines) == [result]
