@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import builtins
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -179,7 +180,7 @@ def plain(value: Any) -> Any:
     """Return a value of the engine as TOML could have it."""
     if hasattr(value, "as_dict"):
         return plain(value.as_dict())
-    if isinstance(value, dict) or hasattr(value, "items"):
+    if isinstance(value, Mapping):
         return {str(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
@@ -189,7 +190,10 @@ def plain(value: Any) -> Any:
 def field(value: Any, path: str) -> Any:
     """Return the field of ``value`` that the path with dots names."""
     for name in path.split("."):
-        value = value[int(name)] if name.isdecimal() else getattr(value, name)
+        if name.removeprefix("-").isdecimal():
+            value = value[int(name)]
+        else:
+            value = value[name] if isinstance(value, Mapping) else getattr(value, name)
     return plain(value)
 
 

@@ -20,9 +20,19 @@ from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, results, said
+from runtime.cases import check
+from tables import tables
 
 if TYPE_CHECKING:
     from agent_hooks.model.inference import ModelRequest, ModelResponse
+
+CASES = tables(__file__)["cases"]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_runs(case):
+    check(CASES[case])
+
 
 # -- ways to run -------------------------------------------------------------------------------------------------------
 
@@ -188,16 +198,6 @@ def test_every_event_says_whose_it_is_and_where(tmp_path):
     assert state.agent_id == agent.agent_id
 
 
-def test_events_of_a_step_say_which_one_it_is():
-    trial = Trial(call(), call("boom"), "done")
-    trial.run()
-    for event in ("before_step", "before_inference", "after_inference", "after_step"):
-        assert [ctx.step_index for ctx in trial.seen(event)] == [0, 1, 2]
-    assert [ctx.step_index for ctx in trial.seen("before_tool_use")] == [0, 1]
-    assert [ctx.is_first_step for ctx in trial.seen("before_step")] == [True, False, False]
-    assert [ctx.step and ctx.step.index for ctx in trial.seen("after_step")] == [0, 1, 2]
-
-
 def test_the_directory_is_the_current_one_when_the_run_begins(tmp_path, monkeypatch):
     trial = Trial("done")
     agent = trial.build()
@@ -212,13 +212,6 @@ def test_a_match_is_tried_on_the_agents_name_where_an_event_has_nothing_else():
     trial.builder = trial.builder.with_name("tidy")
     trial.run()
     assert (len(yes.calls), len(no.calls)) == (1, 0)
-
-
-def test_a_state_keeps_the_identity_it_has():
-    trial = Trial("done")
-    state = trial.run("go", AgentState(agent_id="mine", parent_agent_id="parent"))
-    assert (state.agent_id, trial.seen("before_step")[0].agent_id) == ("mine", "mine")
-    assert trial.seen("before_step")[0].parent_agent_id == "parent"
 
 
 def test_each_agent_and_each_run_has_an_id_of_its_own():

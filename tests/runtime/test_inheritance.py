@@ -27,13 +27,15 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.runtime.interceptors import PassThrough, inheriting
 from agent_hooks.runtime.pausing import hooks_in
 from runtime.agents import Recorder, Says, Trial, call, child, count, echo, parent, spawning
+from runtime.cases import check
+from tables import tables
+
+CASES = tables(__file__)["cases"]
 
 
-def test_observers_of_the_parent_hear_of_each_event_of_the_child_once():
-    trial, _ = parent(child(call(text="1"), "one"))
-    trial.run()
-    assert [ctx.tool_name for ctx in trial.seen("after_tool_use")] == ["echo", "spawn"]
-    assert len(trial.seen("before_execution")) == 2
+@pytest.mark.parametrize("case", CASES)
+def test_runs(case):
+    check(CASES[case])
 
 
 def test_a_hook_that_both_have_is_asked_once():
@@ -150,15 +152,6 @@ def test_who_is_asked_is_the_parents_to_say():
     assert blocked(states) == [True]
 
 
-def test_a_rewrite_of_the_child_is_judged_by_the_parents_gate():
-    rewrites = Says(lambda ctx: HookOutcome.update(tool_args={"text": "secret"}))
-    inner = child(call(text="harmless"), "done", before_tool_use=rewrites)
-    trial, states = parent(inner)
-    trial.on("before_tool_use", HookOutcome.deny("No."), when=lambda ctx: ctx.tool_args.get("text") == "secret")
-    trial.run()
-    assert blocked(states) == [True]
-
-
 @pytest.mark.parametrize("policy", [None, "ask"])
 @pytest.mark.parametrize("source", ["code", "skill"])
 def test_a_failing_gate_of_the_child_blocks_whatever_the_parents_policy_says(source, policy):
@@ -175,34 +168,6 @@ def test_a_failing_gate_of_the_child_blocks_whatever_the_parents_policy_says(sou
     trial.on("before_tool_use", None)
     trial.run()
     assert blocked(states) == [True]
-
-
-@pytest.mark.parametrize(
-    ("event", "when"),
-    [("before_step", lambda ctx: ctx.depth == 1 and ctx.step_index == 1), ("before_tool_use", is_echo)],
-)
-def test_what_a_hook_of_the_parent_decides_to_stop_the_child_cannot_send_on(event, when):
-    inner = child(call(text="1"), "done", "more", on_stop=Says(HookOutcome.force_continue("go on")))
-    trial, states = parent(inner)
-    trial.on(event, HookOutcome.stop("Enough."), when=when)
-    trial.run()
-    assert (states[0].status, len(states[0].steps)) == ("stopped", 1)
-
-
-def test_on_stop_inside_sends_a_child_on_that_had_finished():
-    inner = child("first", "second", on_stop=Says(HookOutcome.force_continue("Again."), times=1))
-    trial, states = parent(inner)
-    trial.run()
-    assert states[0].output == "second"
-
-
-def test_hooks_on_other_events_are_inherited_only_if_they_are_required():
-    trial, _ = parent(child(call(text="1"), "one"))
-    plain = trial.on("after_tool_use", None, name="plain")
-    required = trial.on("after_tool_use", None, name="required", required=True)
-    trial.run()
-    assert [ctx.tool_name for ctx in plain.calls] == ["spawn"]
-    assert [ctx.tool_name for ctx in required.calls] == ["echo", "spawn"]
 
 
 def test_a_gate_that_is_registered_later_holds_at_once():
@@ -233,14 +198,6 @@ def test_what_is_inherited_is_asked_before_what_has_the_same_priority():
     hooks_in(agent.interceptor).manager.add(late)
     agent.run_sync("go")
     assert order == ["parent", "parent", "child"]
-
-
-def test_permission_hooks_of_the_parent_answer_for_the_child():
-    inner = child(call(text="secret"), "done", before_tool_use=Says(HookOutcome.ask("May I?")))
-    trial, states = parent(inner)
-    trial.on("permission_request", HookOutcome.allow())
-    trial.run()
-    assert states[0].steps[0].executions[0].result == "echo: secret"
 
 
 # -- whatever the child does -------------------------------------------------------------------------------------------

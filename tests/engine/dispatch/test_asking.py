@@ -84,9 +84,6 @@ def test_an_application_that_fails_to_answer_refuses(engine):
     assert (outcome.decision, outcome.reason) == ("deny", "sure? (Asking failed: OSError: no terminal)")
 
 
-# -- permission hooks --------------------------------------------------------------------------------------------------
-
-
 # -- allow, skip and the ranks -----------------------------------------------------------------------------------------
 
 SOURCES = ["plugin", "code", "user", "managed"]
@@ -99,9 +96,6 @@ def test_an_allow_answers_the_asks_of_its_own_and_lower_sources(engine, allowing
     engine.says("asker", ASK, source=asking)
     answered = RANKS[allowing] >= RANKS[asking]
     assert engine.dispatch(shell()).decision == ("allow" if answered else "deny")
-
-
-ENDING = [HookOutcome.allow(final=True), HookOutcome.skip()]
 
 
 def test_whoever_is_asked_may_answer_with_a_future():

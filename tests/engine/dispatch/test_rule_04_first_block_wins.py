@@ -18,9 +18,6 @@ def test_hook_sets(engine, case):
     check(engine, CASES[case])
 
 
-BLOCKS = [HookOutcome.deny("because"), HookOutcome.stop("because"), HookOutcome.suspend("because")]
-
-
 def test_an_event_may_not_be_called_past_the_engine():
     """pluggy's own call would stop at a mere update: it is refused, with what to call instead."""
     manager = HookManager(load_plugins=False)
@@ -36,9 +33,6 @@ def test_the_frameworks_own_hooks_may_be_called_directly():
     manager = HookManager(load_plugins=False)
     manager.register(Plugin(agent_hooks_handler_types=hookimpl(lambda: {"mine": object})))
     assert manager.hook.agent_hooks_handler_types() == [{"mine": object}]
-
-
-PRODUCED = [("after_inference", "response"), ("after_tool_use", "result"), ("on_tool_error", "error_text")]
 
 
 def test_a_hook_cannot_say_that_it_comes_from_somewhere_else(engine):

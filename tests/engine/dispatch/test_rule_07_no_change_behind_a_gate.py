@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from agent_hooks import HookOutcome
 from agent_hooks.testing import make_context
-from engine import Engine, rewrite
 from hook_sets import check
 from tables import tables
 
@@ -18,31 +15,6 @@ CASES = tables(__file__)["cases"]
 @pytest.mark.parametrize("case", CASES)
 def test_hook_sets(engine, case):
     check(engine, CASES[case])
-
-
-def approver(engine: Engine, answer: HookOutcome | None = None, **options: Any) -> list[str]:
-    """Register a gate that denies every ``rm`` and gives ``answer`` about the rest; return what it is asked about."""
-    asked: list[str] = []
-
-    @engine.hook(mode="gate", **options)
-    def gate(tool_call):
-        asked.append(tool_call.command)
-        return HookOutcome.deny("no rm") if tool_call.command.startswith("rm") else answer
-
-    return asked
-
-
-def rewriter(engine: Engine, name: str, table: dict[str, str], **options: Any) -> list[str]:
-    """Register a hook that replaces commands by ``table``; return the commands it is asked about."""
-    asked: list[str] = []
-
-    def hook(tool_call):
-        asked.append(tool_call.command)
-        return rewrite(table[tool_call.command]) if tool_call.command in table else None
-
-    hook.__name__ = name
-    engine.hook(**options)(hook)
-    return asked
 
 
 def test_where_nothing_can_be_denied_the_original_subject_stays(engine):
