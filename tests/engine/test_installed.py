@@ -64,53 +64,37 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN)
-def test_a_broken_plugin_cannot_break_the_rest_and_counts_as_a_failing_gate(install, source):
+# The line of each that its error names.
+PLACES = dict(zip(BROKEN, (1, 1, 1, 2, 2, 3), strict=True))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plugin_cannot_break_the_rest_and_counts_as_a_failing_gate_that_names_its_line(
+    install, tmp_path, name
+):
     install("alpha")
-    install("broken", source)
+    install("broken", BROKEN[name])
     install("zeta")
+    (module,) = (tmp_path / "broken-dist").glob("*.py")
+    place = f"{module}:{PLACES[name]}"
     manager = HookManager()
     found = mine(manager, "alpha", "broken", "zeta")
     assert [info.status for info in found.values()] == ["active", "broken", "active"]
-    assert found["broken"].error
+    assert found["broken"].error.startswith(f"{place}: ")
     outcome = manager.hooks().dispatch_sync(shell())
-    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "broken")
+    assert (outcome.decision, outcome.failed, outcome.hook, outcome.origin) == ("deny", True, "broken", place)
+    assert place in outcome.reason
     assert "the plugin 'broken' of broken-dist could not be loaded" in outcome.reason
     assert "Repair or uninstall it, or set AGENT_HOOKS_DISABLE=broken" in outcome.reason
 
 
-PLACES = {
-    "raises": 1,
-    "exits": 1,
-    "does not import": 1,
-    "has a wrong hook": 2,
-    "has a hook on no event": 2,
-    "fails in its own hook": 3,
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_the_error_of_a_broken_plugin_names_the_line_of_its_own_code(install, tmp_path, name):
-    install("broken", BROKEN[name])
+@pytest.mark.parametrize(
+    ("source", "error"), [("json.loads('{')", "JSONDecodeError"), ("def (:", "SyntaxError")], ids=["library", "syntax"]
+)
+def test_the_error_names_the_plugins_line_and_not_that_of_a_library_it_calls(install, tmp_path, source, error):
+    install("broken", f"import json\n\n{source}\n")
     (module,) = (tmp_path / "broken-dist").glob("*.py")
-    place = f"{module}:{PLACES[name]}"
-    manager = HookManager()
-    assert mine(manager, "broken")["broken"].error.startswith(f"{place}: ")
-    outcome = manager.hooks().dispatch_sync(shell())
-    assert outcome.origin == place
-    assert place in outcome.reason
-
-
-def test_the_error_names_the_plugins_line_and_not_that_of_a_library_it_calls(install, tmp_path):
-    install("broken", "import json\n\njson.loads('{')\n")
-    (module,) = (tmp_path / "broken-dist").glob("*.py")
-    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: JSONDecodeError: ")
-
-
-def test_a_syntax_error_is_told_with_its_line(install, tmp_path):
-    install("broken", "import json\n\ndef (:\n")
-    (module,) = (tmp_path / "broken-dist").glob("*.py")
-    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: SyntaxError: ")
+    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: {error}: ")
 
 
 def test_an_entry_point_that_names_nothing_is_itself_the_place(install, tmp_path):

@@ -143,17 +143,6 @@ def test_pluggys_own_marker_works_and_gets_the_defaults():
     assert manager.hooks().dispatch_sync(shell("ls")).reason == "stricter"
 
 
-def test_old_style_hookwrappers_are_refused_with_what_to_use():
-    mark = pluggy.HookimplMarker("agent_hooks")
-
-    @mark(hookwrapper=True)
-    def before_tool_use(ctx):
-        yield
-
-    with pytest.raises(RegistrationError, match="use wrapper=True"):
-        HookManager(load_plugins=False).register(Plugin(before_tool_use=before_tool_use))
-
-
 def test_pluggys_own_manager_understands_our_markers():
     class Spec:
         @hookspec(firstresult=True)

@@ -238,14 +238,6 @@ def test_an_action_says_its_own_mode():
     assert HookRegistration("before_tool_use", Observer(), mode="gate").mode == "gate"
 
 
-@pytest.mark.parametrize("name", ["context", "event", "ctx", "hook_context", "c"])
-def test_an_action_may_call_the_context_what_it_likes(name):
-    manager = HookManager(load_plugins=False)
-    action = eval(f"lambda {name}: ('deny', {name}.tool_name)")
-    manager.add(HookRegistration("before_tool_use", action))
-    assert manager.hooks().dispatch_sync(make_context(tool="Bash")).reason == "Bash"
-
-
 def test_an_argument_of_another_event_is_an_error_and_not_the_context():
     manager = HookManager(load_plugins=False)
     with pytest.raises(RegistrationError, match="takes 'tool_args', which the event does not offer"):
@@ -269,7 +261,9 @@ def test_a_slip_in_the_only_argument_is_an_error_and_not_the_context(event, acti
         manager.add(HookRegistration(event, action))
 
 
-@pytest.mark.parametrize("name", ["call", "hook_ctx", "ctxt", "c", "_", "happening", "tool", "data", "info"])
+@pytest.mark.parametrize(
+    "name", "context event ctx hook_context call hook_ctx ctxt c _ happening tool data info".split()
+)
 def test_any_other_name_is_the_context(name):
     manager = HookManager(load_plugins=False)
     manager.add(HookRegistration("before_tool_use", eval(f"lambda {name}: ('deny', {name}.tool_name)")))
