@@ -107,16 +107,3 @@ def test_a_hook_may_dispatch_itself(manager):
 
     manager.add(HookRegistration("before_tool_use", outer))
     assert hooks.dispatch_sync(shell()).context == "outer and inner"
-
-
-def test_the_outcome_says_who_decided(manager):
-    manager.add(HookRegistration("before_tool_use", lambda ctx: None, name="silent"))
-    manager.add(HookRegistration("before_tool_use", lambda ctx: HookOutcome.deny("no"), name="guard"))
-    outcome = manager.hooks().dispatch_sync(shell())
-    assert (outcome.decision, outcome.hook, outcome.failed) == ("deny", "guard", False)
-
-
-def test_nobody_decided_where_nobody_had_an_opinion(manager):
-    manager.add(HookRegistration("before_tool_use", lambda ctx: HookOutcome.with_context("just so you know")))
-    outcome = manager.hooks().dispatch_sync(shell())
-    assert (outcome.decision, outcome.hook, outcome.context) == ("proceed", None, "just so you know")

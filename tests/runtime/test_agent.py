@@ -12,7 +12,7 @@ import pytest
 
 from agent_hooks import AgentIdentity, AgentState, HookContext, HookManager, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
-from agent_hooks.errors import HookMisuseError, PromptRefusedError, RunError
+from agent_hooks.errors import HookMisuseError, RunError
 from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
@@ -88,6 +88,8 @@ def test_what_is_no_state_is_refused_with_how_to_read_one(state):
         agent.run_sync("go", state)
     with pytest.raises(RunError, match=r"AgentState\.from_dict"):
         agent.resume_sync(state, "allow")
+    with pytest.raises(RunError, match=r"AgentState\.from_dict"):
+        agent.abandon(state)
 
 
 @pytest.mark.parametrize("run", ["run_sync", "iterate"])
@@ -345,13 +347,6 @@ def test_with_driver_gives_another_agent_of_the_same_make():
     assert (first.run_sync("go").output, second.run_sync("go").output) == ("one", "two")
     assert (second.name, second.agent_id, list(second.tools)) == (first.name, first.agent_id, list(first.tools))
     assert trial.events.count("after_execution") == 2
-
-
-def test_a_refused_prompt_is_raised_by_run_too():
-    trial = Trial("done")
-    trial.on("user_input", HookOutcome.deny("no"))
-    with pytest.raises(PromptRefusedError, match=r"^no$"):
-        asyncio.run(trial.build().run("go"))
 
 
 def test_an_agent_describes_its_hooks_in_the_order_in_which_they_run():

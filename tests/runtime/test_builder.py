@@ -170,11 +170,6 @@ def test_each_build_gives_an_agent_with_hooks_of_its_own():
 # -- parts -------------------------------------------------------------------------------------------------------------
 
 
-def test_an_agent_without_a_driver_is_refused_with_the_remedy():
-    with pytest.raises(RunError, match=r"no driver: give it one with AgentBuilder\(\)\.with_driver"):
-        AgentBuilder(plugins=()).build()
-
-
 def test_tools_add_up_in_order_and_later_settings_win():
     builder = AgentBuilder(plugins=()).with_tools(echo).with_tools(boom).with_name("one").with_name("two")
     agent = builder.with_driver(ScriptedDriver("one")).with_driver(ScriptedDriver("two")).build()

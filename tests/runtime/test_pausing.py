@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agent_hooks import AgentBuilder, HookOutcome, HookPolicy, ModelResponse, ScriptedDriver, ToolCall, Usage, tool
-from agent_hooks.errors import RunError, SuspensionError
+from agent_hooks.errors import SuspensionError
 from agent_hooks.runtime.interceptors import PassThrough
 from runtime.pauses import (
     ASKS_ABOUT_B,
@@ -242,17 +242,6 @@ def test_what_does_not_fit_together_is_refused(world):
         agent.resume_sync(ended, "allow")
     with pytest.raises(SuspensionError, match="nothing to abandon"):
         agent.abandon(ended)
-
-
-def test_json_in_place_of_a_state_is_refused_with_what_to_write(world):
-    agent, data = world.agent(asks, LS), world.paused().as_dict()
-    for use in (
-        lambda: agent.resume_sync(data, "allow"),
-        lambda: agent.run_sync("x", data),
-        lambda: agent.abandon(data),
-    ):
-        with pytest.raises(RunError, match=r"AgentState\.from_dict\(data\)"):
-            use()
 
 
 # -- runs that are given up --------------------------------------------------------------------------------------------

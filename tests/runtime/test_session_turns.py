@@ -251,37 +251,6 @@ def test_a_refused_prompt_that_waited_takes_nothing_else_out_of_the_conversation
     assert asyncio.run(main()) == [["It is Monday."], ["It is Monday.", "Hello?"]]
 
 
-PROGRAM = """
-import sys
-from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, SessionRunner, FileConversations, ToolCall
-
-def deploy(target: str) -> str:
-    return f"Deployed to {target}."
-
-replies = [ToolCall("deploy", {"target": "prod"}, id="c1")] if sys.argv[1] == "send" else ["All done."]
-agent = (
-    AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(deploy).with_ask("host")
-    .before_tool_use(lambda tool_args: HookOutcome.ask("Really?")).build()
-)
-with SessionRunner(agent, session_id="s", store=FileConversations()) as session:
-    state = session.send_sync("Deploy.") if sys.argv[1] == "send" else session.resume_sync("allow")
-    print(state.status, [str(message.content) for message in state.messages])
-"""
-
-
-def test_a_turn_goes_on_in_another_process(tmp_path: Path):
-    environment = {"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
-
-    def run(*arguments: str) -> str:
-        command = [sys.executable, "-c", PROGRAM, *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert run("send").startswith("suspended")
-    assert run("resume") == "completed ['Deploy.', '', 'Deployed to prod.', 'All done.']\n"
-
-
 # -- the store ---------------------------------------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pluggy
 import pytest
 
-from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, HookManager, RegistrationError, hookimpl
+from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, HookManager, hookimpl
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, shell
 from hook_sets import check
@@ -56,11 +56,6 @@ def test_ties_within_a_plugin_run_in_the_order_of_its_lines(engine):
     engine.manager.register(Plugin(a=mark(alpha), z=mark(zulu)))  # pluggy goes through the names by the alphabet
     engine.dispatch(make_context("before_step"))
     assert ran == ["zulu", "alpha"]
-
-
-def test_tryfirst_with_trylast_is_an_error():
-    with pytest.raises(RegistrationError, match="contradict"):
-        hookimpl(tryfirst=True, trylast=True)
 
 
 def test_the_bands_are_in_the_order_of_their_purpose():

@@ -263,29 +263,6 @@ def test_the_context_of_another_event_is_refused(engine):
     assert "it returned the context of another event" in engine.dispatch(shell()).reason
 
 
-def test_an_async_hook_that_waits_in_a_sync_call_says_what_to_call():
-    engine = Engine("plain")
-
-    @engine.hook()
-    async def guard(ctx):
-        await asyncio.sleep(0)
-
-    outcome = engine.dispatch(shell())
-    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "guard")
-    assert "await hooks.dispatch(ctx)" in outcome.reason
-    assert "run_sync" in outcome.reason
-
-
-def test_an_async_hook_that_never_waits_is_driven_by_hand():
-    engine = Engine("plain")
-
-    @engine.hook()
-    async def guard(ctx):
-        return HookOutcome.deny("no")
-
-    assert engine.dispatch(shell()).reason == "no"
-
-
 def test_a_hook_that_takes_what_is_not_offered_is_refused_at_registration(engine):
     with pytest.raises(RegistrationError, match=r"guard.*takes 'tool'.*Its arguments are ctx, tool_call"):
 
