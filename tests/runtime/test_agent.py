@@ -20,18 +20,9 @@ from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from runtime.agents import EVENTS, Recorder, Trial, boom, call, echo, reply, results, said
-from runtime.cases import check
-from tables import tables
 
 if TYPE_CHECKING:
     from agent_hooks.model.inference import ModelRequest, ModelResponse
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
 
 
 # -- ways to run -------------------------------------------------------------------------------------------------------

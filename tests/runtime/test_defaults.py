@@ -13,15 +13,6 @@ from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
 from runtime.agents import Trial, boom, call, echo, reply, said
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
 
 
 def test_the_defaults_are_three_hooks_by_code():

@@ -19,16 +19,6 @@ from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from runtime.agents import Trial, call, reply, signal_of
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
-
 
 NO = ConnectionError("no answer")
 STOP = HookOutcome.stop("that is enough")

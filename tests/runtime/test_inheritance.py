@@ -27,15 +27,6 @@ from agent_hooks.model.events import HookEvent
 from agent_hooks.runtime.interceptors import PassThrough, inheriting
 from agent_hooks.runtime.pausing import hooks_in
 from runtime.agents import Recorder, Says, Trial, call, child, count, echo, parent, spawning
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
 
 
 def test_a_hook_that_both_have_is_asked_once():

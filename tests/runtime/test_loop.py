@@ -16,16 +16,6 @@ from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Usage
 from agent_hooks.model.tool_call import ErrorInfo
 from runtime.agents import EVENTS, Trial, call, reply, signal_of, signals, stop_signal
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
-
 
 BEGINNING = "user_input before_execution"
 ASKED = "before_inference after_inference"

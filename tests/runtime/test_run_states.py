@@ -15,15 +15,6 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from runtime.agents import Trial, assert_well_formed, call, count, echo, reply, signal_of, signals
 from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
-
 
 REASONS = (
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown"

@@ -22,16 +22,6 @@ from agent_hooks import (
 )
 from agent_hooks.runtime.loop import AgentRun
 from runtime.agents import Gate, Trial, WaitingDriver, call, cancelled_at, child, count, echo, parent, reply
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
-
 
 DENY = HookOutcome.deny("Not today.")
 

@@ -11,16 +11,6 @@ from agent_hooks.errors import PromptRefusedError
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.driver import ScriptedDriver
 from runtime.agents import Trial, signal_of
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
-
 
 NOTE = HookOutcome.with_context("a note")
 # -- the prompt --------------------------------------------------------------------------------------------------------

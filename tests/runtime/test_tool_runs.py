@@ -31,16 +31,6 @@ from runtime.agents import (
     stop_signal,
     trial_of,
 )
-from runtime.cases import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_runs(case):
-    check(CASES[case])
-
 
 NO = HookOutcome.deny("no")
 AGAIN = HookOutcome.retry()

@@ -10,16 +10,6 @@ from agent_hooks import HookManager, HookOutcome, HookRegistration
 from agent_hooks.model.policy import RANKS
 from agent_hooks.testing import make_context
 from engine import Engine, rewrite, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
-
 
 ASK = HookOutcome.ask("sure?")
 

@@ -23,16 +23,6 @@ from agent_hooks.engine.matchers import DirectoryMatcher
 from agent_hooks.errors import ReadOnlyError, SuspensionError
 from agent_hooks.testing import make_context
 from engine import messages_of, rewrite, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
-
 
 # -- changes that nobody would judge -----------------------------------------------------------------------------------
 

@@ -9,15 +9,6 @@ from agent_hooks.errors import InvalidOutcomeError
 from agent_hooks.model.outcome import read_answer
 from agent_hooks.testing import make_context
 from engine import result, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 def test_a_changed_context_is_a_change(engine):

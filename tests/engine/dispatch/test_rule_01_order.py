@@ -6,20 +6,10 @@ import types
 from typing import Any
 
 import pluggy
-import pytest
 
 from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, HookManager, hookimpl
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 def order_of(engine: Engine, *hooks: tuple[str, Any]) -> list[str]:

@@ -22,15 +22,6 @@ from agent_hooks.engine.matchers import compile_match
 from agent_hooks.engine.plan import MAX_TOOLS
 from agent_hooks.testing import make_context
 from engine import Plugin, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 async def _async_predicate(ctx):

@@ -7,15 +7,6 @@ import pytest
 from agent_hooks import AgentState, HookOutcome, hookimpl
 from agent_hooks.testing import make_context
 from engine import messages_of, result, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 def test_state_is_threaded_from_hook_to_hook(engine):

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from agent_hooks import HookOutcome
 from agent_hooks.testing import make_context
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 def test_where_nothing_can_be_denied_the_original_subject_stays(engine):

@@ -12,17 +12,8 @@ from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookP
 from agent_hooks.errors import HandlerError
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, result, shell
-from hook_sets import check
-from tables import tables
 
 pytestmark = pytest.mark.interpreter
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 FAILURES = {
@@ -110,14 +101,6 @@ def test_ask_asks(engine, failure):
 def test_the_default_is_closed_where_the_event_is(engine, event, required, decision):
     fails(engine, "exception", event, required=required)
     assert engine.dispatch(context(event)).decision == decision
-
-
-@pytest.mark.parametrize("row", tables(__file__)["settings"], ids=str)
-def test_the_strictest_of_entry_and_policy_wins_over_the_author(engine, row):
-    engine = engine.with_policy(on_gate_failure=row.get("policy"))
-    engine.ask = "host"
-    fails(engine, "exception", on_failure=row.get("author"), entry_on_failure=row.get("entry"))
-    assert engine.dispatch(shell()).decision == row["decision"]
 
 
 # -- tolerated failures are seen ---------------------------------------------------------------------------------------

@@ -10,12 +10,10 @@ import pytest
 from agent_hooks import HookManager, HookOutcome, RegistrationError, hookimpl
 from engine import Engine, called, shell
 from hook_sets import check
-from tables import tables
 
 pytestmark = pytest.mark.interpreter
 
 DENY = HookOutcome.deny("no")
-CASES = tables(__file__)["cases"]
 STRICTER = [
     *(("proceed", "ask"), ("proceed", "deny"), ("allow", "deny")),
     *(("ask", "suspend"), ("suspend", "deny"), ("deny", "stop")),
@@ -26,11 +24,6 @@ STRICTER = [
 def wrappers(request):
     """Either kind of generator."""
     return request.param
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, wrappers, case):
-    check(engine, CASES[case], wrappers=wrappers)
 
 
 def inside(inner: str, outer: str, **then: Any) -> dict[str, Any]:

@@ -8,15 +8,6 @@ from agent_hooks import HookManager, HookOutcome, hookimpl
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
 from engine import Plugin, called, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 def test_a_chain_is_compiled_once(engine):

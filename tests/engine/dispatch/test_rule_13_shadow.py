@@ -7,15 +7,6 @@ import pytest
 from agent_hooks import HookManager, HookOutcome, HookPolicy, hookimpl
 from agent_hooks.testing import make_context
 from engine import Plugin, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
 
 
 class Recorder:

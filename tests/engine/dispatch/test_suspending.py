@@ -7,16 +7,6 @@ import pytest
 from agent_hooks import HookOutcome, HookPolicy, ToolCall
 from agent_hooks.errors import SuspensionError
 from engine import Engine, shell
-from hook_sets import check
-from tables import tables
-
-CASES = tables(__file__)["cases"]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_hook_sets(engine, case):
-    check(engine, CASES[case])
-
 
 SUSPEND = HookOutcome.suspend("a person must look", data={"ticket": 7})
 
