@@ -70,7 +70,9 @@ def test_calls_of_a_tool_with_hooks(make, case):
     loop.engine.ask = loop.engine.ask or "host"
     calls = {hook["name"]: register(loop.engine, [], "plain", **hook) for hook in given.get("hooks", ())}
     use = loop.call(session_id="s")
+    known = set("returns policy ask hooks then resume made outcome none says calls first seen asked nowhere".split())
     for step in [given, *given.get("then", ())]:
+        assert step.keys() <= known, step.keys() - known
         if "resume" in step:
             use = loop.call(session_id="s", resume=(use.token, step["resume"]))
         compare(step, use, calls)

@@ -7,7 +7,8 @@ starts, with ``replies`` and ``hooks`` of its own.
 
 A hook has an ``event``, options of a registration, and the fields of its outcome, or ``answer`` (any value),
 ``raises``, ``sets`` (fields of the state), ``requests`` (fields of the request) or ``responds`` (a reply). It answers
-``times`` times, and only ``at`` a step, ``from`` a step on, about a ``text`` or at a ``depth``.
+``times`` times, and only ``at`` a step, ``from`` a step on, about a ``text`` or
+a ``command``, or at a ``depth``.
 
 ``gives`` compares by the names of ``FACTS`` or by paths in the state; ``told``, ``asked``, ``seen`` and ``child_is`` by
 paths: in the requests, in the contexts of a hook, in those that observers have seen of an event, and in the child's
@@ -121,7 +122,7 @@ class Hook:
         self.event = event
         self.times = times
         self.options = {key: fields.pop(key) for key in self.OPTIONS & fields.keys()}
-        self.when = {key: fields.pop(key) for key in ("at", "from", "text", "depth") if key in fields}
+        self.when = {key: fields.pop(key) for key in ("at", "from", "text", "command", "depth") if key in fields}
         self.fields = fields
         self.calls: list[Any] = []
 
@@ -137,6 +138,7 @@ class Hook:
             "at": lambda wanted: ctx.step_index == wanted,
             "from": lambda wanted: ctx.step_index >= wanted,
             "text": lambda wanted: ctx.tool_args.get("text") == wanted,
+            "command": lambda wanted: ctx.tool_args.get("command") == wanted,
             "depth": lambda wanted: ctx.depth == wanted,
         }
         return all(asked[key](wanted) for key, wanted in self.when.items())
