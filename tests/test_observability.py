@@ -25,7 +25,6 @@ from agent_hooks import (
     HookConfigLoader,
     HookContext,
     HookEvent,
-    HookManager,
     HookOutcome,
     MemoryStore,
     PydanticAIDriver,
@@ -160,7 +159,7 @@ def test_without_spans_the_metrics_are_left(engine, signals):
     assert set(signals.metrics) == {"agent_hooks.dispatch.duration", "agent_hooks.decisions"}
 
 
-def test_a_cancelled_dispatch_is_a_span(signals):
+def test_a_cancelled_dispatch_is_a_span(signals, manager):
     async def waits():
         await asyncio.Event().wait()
 
@@ -170,7 +169,6 @@ def test_a_cancelled_dispatch_is_a_span(signals):
         task.cancel()
         await asyncio.wait([task])
 
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers))
     manager.register(Plugin(before_tool_use=hookimpl(waits)))
     asyncio.run(run())
@@ -180,7 +178,7 @@ def test_a_cancelled_dispatch_is_a_span(signals):
     ]
 
 
-def test_concurrent_dispatches_are_spans_of_their_own(signals):
+def test_concurrent_dispatches_are_spans_of_their_own(signals, manager):
     async def hook(ctx):
         with signals.span(f"of {ctx.session_id}"):
             await asyncio.sleep(0)
@@ -193,7 +191,6 @@ def test_concurrent_dispatches_are_spans_of_their_own(signals):
     async def run():
         await asyncio.gather(one("a"), one("b"))
 
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers))
     manager.register(Plugin(before_tool_use=hookimpl(hook)))
     asyncio.run(run())
@@ -205,25 +202,23 @@ def test_concurrent_dispatches_are_spans_of_their_own(signals):
         assert spans[dispatch.parent.span_id].name == name
 
 
-def test_a_hook_with_a_timeout_has_its_dispatch_as_parent_in_its_thread(signals):
+def test_a_hook_with_a_timeout_has_its_dispatch_as_parent_in_its_thread(signals, manager):
     def hook():
         with signals.span("in a thread"):
             return HookOutcome.deny("No.")
 
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers))
     manager.register(Plugin(before_tool_use=hookimpl(timeout=60)(hook)))
     manager.hooks().dispatch_sync(shell())
     assert signals.tree == [f"in a thread < {DISPATCH}", DISPATCH]
 
 
-def test_an_async_hook_of_a_sync_call_has_its_dispatch_as_parent(signals):
+def test_an_async_hook_of_a_sync_call_has_its_dispatch_as_parent(signals, manager):
     async def hook():
         await asyncio.sleep(0)
         with signals.span("in the portal"):
             pass
 
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers))
     manager.register(Plugin(before_tool_use=hookimpl(hook)))
     with signals.span("request"):
@@ -311,12 +306,11 @@ def filled(event: HookEvent, name: str) -> HookContext | None:
 @pytest.mark.parametrize(
     "event", [event for event in vars(HookEvent).values() if isinstance(event, HookEvent)], ids=str
 )
-def test_no_field_of_a_context_leaves(event, signals):
+def test_no_field_of_a_context_leaves(event, signals, manager):
     """Whatever hooks answer to it: nothing, a new subject, context, a reason, a failure."""
     fields = sorted(HookContext._known - {"event", "previous", "runtime", "step", "created_at", "updated_at"} - ALLOWED)
     contexts = [(name, ctx) for name in fields if (ctx := filled(event, name)) is not None]
     assert len(contexts) > 30
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers, spans="all"))
 
     @hookimpl(mode="transform")
@@ -535,13 +529,12 @@ def test_pydantic_ai_tells_of_the_requests_to_its_models_below_the_run(signals):
     assert of_the_runtime(signals) == ["chat test < invoke_agent agent", "invoke_agent agent"]
 
 
-def test_below_the_spans_of_a_framework_are_only_dispatches(signals):
+def test_below_the_spans_of_a_framework_are_only_dispatches(signals, manager):
     def look() -> str:
         return "seen"
 
     agent = Agent(TestModel(), tools=[look], name="theirs")
     agent.instrument = InstrumentationSettings(tracer_provider=signals.tracers, include_content=False)
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers))
     manager.register(Plugin(before_tool_use=hookimpl(lambda: HookOutcome.deny("No."))))
     protect(agent, manager=manager)

@@ -8,13 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookRegistration, RegistrationError, define_event, hookimpl, hookspec
+from agent_hooks import HookOutcome, HookRegistration, RegistrationError, define_event, hookimpl, hookspec
 from engine import Plugin, shell
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 def refusal(manager, plugin, name="mine"):

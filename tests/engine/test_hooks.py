@@ -7,15 +7,10 @@ import threading
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookRegistration
+from agent_hooks import HookOutcome, HookRegistration
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.testing import make_context
 from engine import shell
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 async def waits_and_denies(ctx):

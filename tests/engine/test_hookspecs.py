@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import HookContext, HookEvent, HookManager, ToolCall, hookimpl
+from agent_hooks import HookContext, HookEvent, ToolCall, hookimpl
 from agent_hooks.engine import hookspecs
 from agent_hooks.engine.checks import OWN_HOOKS
 from engine import Plugin
@@ -46,7 +46,7 @@ def test_an_events_hookspec_takes_the_context_and_its_subject(name):
 
 
 @pytest.mark.parametrize("name", OF_EVENTS)
-def test_every_argument_reaches_a_hook_that_names_it(name):
+def test_every_argument_reaches_a_hook_that_names_it(name, manager):
     """Each is a field of the context, or a name for one."""
     arguments = [argument for argument in inspect.signature(SPECS[name]).parameters if argument != "ctx"]
     given: dict[str, object] = {}
@@ -55,7 +55,6 @@ def test_every_argument_reaches_a_hook_that_names_it(name):
     )
     namespace: dict[str, Any] = {"given": given}
     exec(source, namespace)
-    manager = HookManager(load_plugins=False)
     manager.register(Plugin(**{name: hookimpl(namespace["hook"])}))
     ctx = HookContext(name, tool_call=ToolCall("t", {"a": 1}))
     manager.hooks().dispatch_sync(ctx)

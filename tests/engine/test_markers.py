@@ -8,18 +8,17 @@ import sys
 import pluggy
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, RegistrationError, define_event, hookimpl, hookspec
+from agent_hooks import HookOutcome, RegistrationError, define_event, hookimpl, hookspec
 from engine import Plugin, shell
 
 pytestmark = pytest.mark.interpreter
 
 
-def test_a_bare_decorator_gives_the_defaults():
+def test_a_bare_decorator_gives_the_defaults(manager):
     @hookimpl
     def before_tool_use():
         return HookOutcome.deny("no")
 
-    manager = HookManager(load_plugins=False)
     manager.register(Plugin(before_tool_use=before_tool_use), "mine")
     (info,) = manager.describe()
     assert (info.name, info.priority, info.mode, info.match, info.on_failure) == (
@@ -65,19 +64,17 @@ def test_an_unknown_option_is_refused_with_those_there_are():
 
 
 @pytest.mark.parametrize("name", ["pre_tool_use", "PreToolUse"])
-def test_an_alias_names_a_hook(name):
-    manager = HookManager(load_plugins=False)
+def test_an_alias_names_a_hook(name, manager):
     manager.register(Plugin(**{name: hookimpl(lambda: HookOutcome.deny("no"))}))
     assert manager.hooks().dispatch_sync(shell()).decision == "deny"
 
 
-def test_specname_gives_a_hook_any_name():
-    manager = HookManager(load_plugins=False)
+def test_specname_gives_a_hook_any_name(manager):
     manager.register(Plugin(no_shells=hookimpl(specname="PreToolUse")(lambda: HookOutcome.deny("no"))))
     assert manager.hooks().dispatch_sync(shell()).decision == "deny"
 
 
-def test_an_event_has_a_decorator_for_functions_of_any_name():
+def test_an_event_has_a_decorator_for_functions_of_any_name(manager):
     class Rules:
         @hookimpl.before_tool_use(match="shell", priority=3)
         def no_force(self, tool_call):
@@ -92,7 +89,6 @@ def test_an_event_has_a_decorator_for_functions_of_any_name():
             outcome = yield
             return HookOutcome.stop(f"{outcome.reason}, and no more")
 
-    manager = HookManager(load_plugins=False)
     manager.register(Rules(), "rules")
     assert manager.hooks().run_sync(shell("git push --force")).reason == "no force, and no more"
     assert manager.hooks().run_sync(shell("ls")).reason == "no shells, and no more"
@@ -124,9 +120,8 @@ def test_the_decorator_of_an_event_takes_no_other_event():
         hookimpl.before_step(specname="after_step")  # type: ignore[call-overload]
 
 
-def test_pluggys_own_marker_works_and_gets_the_defaults():
+def test_pluggys_own_marker_works_and_gets_the_defaults(manager):
     mark = pluggy.HookimplMarker("agent_hooks")
-    manager = HookManager(load_plugins=False)
 
     @mark(trylast=True)
     def before_tool_use(tool_call):

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import (
-    HookAction,
-    HookEvent,
-    HookManager,
-    HookOutcome,
-    HookRegistration,
-    HookTriggers,
-    RegistrationError,
-)
+from agent_hooks import HookAction, HookEvent, HookOutcome, HookRegistration, HookTriggers, RegistrationError
 from agent_hooks.engine.registration import triggers
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
@@ -20,11 +12,6 @@ from engine import shell
 from tables import tables
 
 TABLES = tables(__file__)
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 def dispatch(manager, ctx=None):
@@ -238,8 +225,7 @@ def test_an_action_says_its_own_mode():
     assert HookRegistration("before_tool_use", Observer(), mode="gate").mode == "gate"
 
 
-def test_an_argument_of_another_event_is_an_error_and_not_the_context():
-    manager = HookManager(load_plugins=False)
+def test_an_argument_of_another_event_is_an_error_and_not_the_context(manager):
     with pytest.raises(RegistrationError, match="takes 'tool_args', which the event does not offer"):
         manager.add(HookRegistration("after_tool_use", lambda tool_args: None))
 
@@ -255,8 +241,7 @@ def test_an_argument_of_another_event_is_an_error_and_not_the_context():
         ("after_tool_use", lambda reslut: None, "result"),
     ],
 )
-def test_a_slip_in_the_only_argument_is_an_error_and_not_the_context(event, action, meant):
-    manager = HookManager(load_plugins=False)
+def test_a_slip_in_the_only_argument_is_an_error_and_not_the_context(event, action, meant, manager):
     with pytest.raises(RegistrationError, match=f"Did you mean '{meant}'"):
         manager.add(HookRegistration(event, action))
 
@@ -264,8 +249,7 @@ def test_a_slip_in_the_only_argument_is_an_error_and_not_the_context(event, acti
 @pytest.mark.parametrize(
     "name", "context event ctx hook_context call hook_ctx ctxt c _ happening tool data info".split()
 )
-def test_any_other_name_is_the_context(name):
-    manager = HookManager(load_plugins=False)
+def test_any_other_name_is_the_context(name, manager):
     manager.add(HookRegistration("before_tool_use", eval(f"lambda {name}: ('deny', {name}.tool_name)")))
     assert manager.hooks().dispatch_sync(make_context(tool="Bash")).reason == "Bash"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentIdentity, AgentState, HookContext, HookManager, HookOutcome, HookRegistration
+from agent_hooks import AgentIdentity, AgentState, HookContext, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import HookMisuseError, RunError
 from agent_hooks.model.state import Message
@@ -340,8 +340,7 @@ def test_with_driver_gives_another_agent_of_the_same_make():
     assert trial.events.count("after_execution") == 2
 
 
-def test_an_agent_describes_its_hooks_in_the_order_in_which_they_run():
-    manager = HookManager(load_plugins=False)
+def test_an_agent_describes_its_hooks_in_the_order_in_which_they_run(manager):
     manager.add(HookRegistration("after_step", lambda ctx: None, priority=300, name="mine", match="*"))
     described = AgentRuntime(ScriptedDriver("Hi."), hooks=manager).describe()
     after_step = [(info.name, info.priority, info.source) for info in described if info.event == "after_step"]

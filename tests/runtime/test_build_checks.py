@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import AgentBuilder, HookManager, HookOutcome, MetadataMatcher, PathMatcher, ToolNameMatcher, hookimpl
+from agent_hooks import AgentBuilder, HookOutcome, MetadataMatcher, PathMatcher, ToolNameMatcher, hookimpl
 from agent_hooks.errors import PriorityConflictError, RegistrationError
 from agent_hooks.runtime.build_checks import check_matches, check_priorities
 from agent_hooks.runtime.driver import ScriptedDriver
@@ -122,8 +122,7 @@ def test_an_unknown_name_is_named_and_how_to_declare_it(warned):
     assert "known_tools" in text
 
 
-def test_a_slip_of_a_plugin_is_logged_and_closes(caplog):
-    manager = HookManager(load_plugins=False)
+def test_a_slip_of_a_plugin_is_logged_and_closes(caplog, manager):
     manager.register(Plugin(before_tool_use=hookimpl(match="shel", name="gate")(deny)), source="plugin")
     with caplog.at_level(logging.WARNING, "agent_hooks"):
         check_matches(manager, [run_shell])
@@ -155,11 +154,6 @@ def test_a_hook_for_a_tool_means_that_tool_in_the_agent_that_has_it():
 
 
 DENY = hookimpl(lambda: HookOutcome.deny("no"))
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 @pytest.mark.parametrize(

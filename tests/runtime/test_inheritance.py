@@ -335,7 +335,7 @@ def _is_aside(ctx):
     return ctx.depth == 1 and ctx.state.current_step is not None and ctx.state.current_step.message is not None
 
 
-def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_loop():
+def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_loop(manager):
     seen: list[Any] = []
 
     def gate(ctx: Any) -> HookOutcome | None:
@@ -343,7 +343,6 @@ def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_
         return HookOutcome.deny("No.") if ctx.tool_name == "echo" else None
 
     inner = AgentBuilder(plugins=()).with_driver(ScriptedDriver(call(text="1"), "one")).with_tools(echo).build()
-    manager = HookManager(load_plugins=False)
     manager.add(HookRegistration("before_tool_use", gate))
     outer = GuardedRun(manager.hooks(), session_id="s", agent_name="root")
 

@@ -175,8 +175,7 @@ def test_an_interceptors_stop_is_by_code_and_has_a_message():
     assert signal_of(state).message
 
 
-def test_the_hooks_that_a_manager_gets_later_take_effect_at_the_next_event():
-    manager = HookManager(load_plugins=False)
+def test_the_hooks_that_a_manager_gets_later_take_effect_at_the_next_event(manager):
     agent = agent_with(manager, call(), "done", call(), "done")
     assert results(agent.run_sync("go")) == ["echo: a"]
     manager.register(Denies())

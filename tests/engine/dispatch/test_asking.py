@@ -106,8 +106,7 @@ def test_whoever_is_asked_may_leave_the_question_to_the_host(engine):
     assert engine.dispatch(shell()).decision == "ask"
 
 
-def test_a_view_may_ask_somebody_else():
-    manager = HookManager(load_plugins=False)
+def test_a_view_may_ask_somebody_else(manager):
     manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: ("ask", "May I?")))
     hooks = manager.hooks()
     assert hooks.dispatch_sync(make_context(tool="Bash")).decision == "deny"

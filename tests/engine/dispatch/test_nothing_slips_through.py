@@ -278,12 +278,11 @@ def test_a_watcher_that_exits_and_an_asked_one_that_exits_disturb_nobody(engine)
     assert engine.dispatch(shell()).decision == "deny"
 
 
-def test_a_decorated_async_hook_is_awaited_whatever_colour_its_decorator_has():
+def test_a_decorated_async_hook_is_awaited_whatever_colour_its_decorator_has(manager):
     async def gate(ctx):
         await asyncio.sleep(0)
         return HookOutcome.deny("no")
 
-    manager = HookManager(load_plugins=False)
     manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: gate(ctx)))  # noqa: PLW0108 - a plain function that returns a coroutine
     assert asyncio.run(manager.hooks().dispatch(shell())).reason == "no"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pluggy
 
-from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, HookManager, hookimpl
+from agent_hooks import CLEANUP, DEFAULT, GUARD, OBSERVE, SECURITY, TRANSFORM, hookimpl
 from agent_hooks.testing import make_context
 from engine import Engine, Plugin, shell
 
@@ -75,10 +75,9 @@ def test_wrappers_are_outermost_whatever_their_priority(engine):
     assert ran == ["outer in", "inner in", "first", "inner out", "outer out"]
 
 
-def test_the_order_is_not_pluggys_last_registered_first():
+def test_the_order_is_not_pluggys_last_registered_first(manager):
     """What a plain pluggy marker says is in our order all the same."""
     plain = pluggy.HookimplMarker("agent_hooks")
-    manager = HookManager(load_plugins=False)
     ran: list[str] = []
     for name in ("one", "two"):
         module = types.ModuleType(name)

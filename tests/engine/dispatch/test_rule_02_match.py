@@ -10,7 +10,6 @@ import pytest
 
 from agent_hooks import (
     CompositeMatcher,
-    HookManager,
     HookOutcome,
     MetadataMatcher,
     RegistrationError,
@@ -34,9 +33,8 @@ class _AsyncCallable:
 
 
 @pytest.mark.parametrize("predicate", [_async_predicate, _AsyncCallable()])
-def test_an_async_predicate_is_refused_at_registration(predicate):
+def test_an_async_predicate_is_refused_at_registration(predicate, manager):
     """A coroutine is true, whatever it would have answered."""
-    manager = HookManager(load_plugins=False)
     with pytest.raises(RegistrationError, match="is async"):
         manager.register(Plugin(before_tool_use=hookimpl(match=predicate)(lambda ctx: None)))
     assert not manager.hooks().listens("before_tool_use")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, hookimpl
+from agent_hooks import HookOutcome, hookimpl
 from agent_hooks.errors import DirectCallError
 from engine import Plugin, shell
 
 
-def test_an_event_may_not_be_called_past_the_engine():
+def test_an_event_may_not_be_called_past_the_engine(manager):
     """pluggy's own call would stop at a mere update: it is refused, with what to call instead."""
-    manager = HookManager(load_plugins=False)
     manager.register(Plugin(before_tool_use=hookimpl(lambda: HookOutcome.with_context("an update"))))
     ctx = shell()
     with pytest.raises(DirectCallError, match=r"before_tool_use.*dispatch_sync\(ctx\)"):
@@ -20,8 +19,7 @@ def test_an_event_may_not_be_called_past_the_engine():
         )
 
 
-def test_the_frameworks_own_hooks_may_be_called_directly():
-    manager = HookManager(load_plugins=False)
+def test_the_frameworks_own_hooks_may_be_called_directly(manager):
     manager.register(Plugin(agent_hooks_handler_types=hookimpl(lambda: {"mine": object})))
     assert manager.hook.agent_hooks_handler_types() == [{"mine": object}]
 

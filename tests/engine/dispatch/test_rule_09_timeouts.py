@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, SettingsError, hookimpl
+from agent_hooks import HookOutcome, SettingsError, hookimpl
 from agent_hooks.model.policy import HookPolicy
 from agent_hooks.testing import make_context
 from engine import Engine, shell
@@ -207,7 +207,7 @@ def test_an_async_wrapper_has_the_policys_timer_too():
     assert "no answer after 0.01 s" in outcome.reason
 
 
-def test_an_answer_after_the_timeout_is_dropped_although_the_hook_swallowed_its_cancellation():
+def test_an_answer_after_the_timeout_is_dropped_although_the_hook_swallowed_its_cancellation(manager):
     class Late:
         @hookimpl(timeout=0.01, name="late")
         async def before_tool_use(self):
@@ -215,7 +215,6 @@ def test_an_answer_after_the_timeout_is_dropped_although_the_hook_swallowed_its_
                 await asyncio.Event().wait()
             return HookOutcome.allow()
 
-    manager = HookManager(load_plugins=False)
     manager.register(Late())
     outcome = manager.hooks().run_sync(make_context(tool="Bash", args={"command": "ls"}))
     assert (outcome.decision, outcome.hook, outcome.failed) == ("deny", "late", True)

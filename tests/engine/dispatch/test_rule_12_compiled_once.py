@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, hookimpl
+from agent_hooks import HookOutcome, hookimpl
 from agent_hooks.errors import UnknownEventError
 from agent_hooks.testing import make_context
 from engine import Plugin, called, shell
@@ -124,8 +124,7 @@ def test_a_views_directory_stands_in_where_an_event_has_none(engine, tmp_path):
     assert engine.dispatch(shell(cwd="/elsewhere"), view).decision == "proceed"
 
 
-def test_hooks_of_a_skill_die_with_it():
-    manager = HookManager(load_plugins=False)
+def test_hooks_of_a_skill_die_with_it(manager):
     plugin = Plugin(before_tool_use=hookimpl(lambda: HookOutcome.deny("skill")))
     manager.register(plugin, "pdf", source="skill", scope=("skill", "pdf"))
     view = manager.hooks().with_skill("pdf")
