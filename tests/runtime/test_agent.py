@@ -199,14 +199,6 @@ def test_the_directory_is_the_current_one_when_the_run_begins(tmp_path, monkeypa
     assert {ctx.cwd for ctx in trial.recorder.seen} == {os.path.realpath(tmp_path)}
 
 
-def test_a_match_is_tried_on_the_agents_name_where_an_event_has_nothing_else():
-    trial = Trial("done")
-    yes, no = trial.on("before_step", match="tidy"), trial.on("before_step", match="other")
-    trial.builder = trial.builder.with_name("tidy")
-    trial.run()
-    assert (len(yes.calls), len(no.calls)) == (1, 0)
-
-
 def test_each_agent_and_each_run_has_an_id_of_its_own():
     one, two = Trial("a", "b"), Trial("c")
     first, second, other = one.run(), one.run(), two.run()
@@ -275,11 +267,6 @@ def test_forced_rounds_of_concurrent_runs_are_counted_for_each():
 
     forced = [said(state.messages).count(("user", "more")) for state in asyncio.run(many())]
     assert forced == [3, 3, 3]
-
-
-def test_an_agent_may_run_in_several_loops_one_after_another():
-    agent = Trial("one", "two", "three").build()
-    assert [agent.run_sync("go").output for _ in range(3)] == ["one", "two", "three"]
 
 
 def test_a_tool_may_run_another_agent():

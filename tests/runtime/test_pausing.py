@@ -36,7 +36,6 @@ from tables import tables
 
 ASK_OR_SUSPEND = pytest.mark.parametrize("hook", [asks, suspends])
 BOTH_WAYS = pytest.mark.parametrize("decision", ["ask", "suspend"])
-MORE = HookOutcome.force_continue("More.")
 AGAIN = HookOutcome.retry("Once more.")
 
 
