@@ -181,15 +181,6 @@ POLICIES = st.builds(
     ask_fallback=st.sampled_from(["deny", "allow"]),
     shadow=st.sampled_from([False] * 15 + [True]),
 )
-EVENTS = (
-    HookEvent.BEFORE_TOOL_USE,
-    HookEvent.BEFORE_STEP,
-    HookEvent.SHOULD_CONTINUE,
-    HookEvent.PERMISSION_REQUEST,
-    HookEvent.USER_INPUT,
-    HookEvent.AFTER_TOOL_USE,
-    HookEvent.ON_STOP,
-)
 REPLIES = st.sampled_from([None, "ask", "allow", "deny"])
 
 
@@ -408,46 +399,25 @@ def agree(event: HookEvent, case: Case) -> None:
         assert found == result.findings, (run.__name__, subject, outcome)
 
 
-@given(cases(HookEvent.BEFORE_TOOL_USE))
-@examples(0.34)
-def test_the_engine_agrees_with_the_model_on_before_tool_use(case: Case) -> None:
-    agree(HookEvent.BEFORE_TOOL_USE, case)
+SHARES = {
+    HookEvent.BEFORE_TOOL_USE: 0.34,
+    HookEvent.BEFORE_STEP: 0.08,
+    HookEvent.SHOULD_CONTINUE: 0.08,
+    HookEvent.PERMISSION_REQUEST: 0.08,
+    HookEvent.USER_INPUT: 0.12,
+    HookEvent.AFTER_TOOL_USE: 0.12,
+    HookEvent.ON_STOP: 0.06,
+}
 
 
-@given(cases(HookEvent.BEFORE_STEP))
-@examples(0.08)
-def test_the_engine_agrees_with_the_model_on_before_step(case: Case) -> None:
-    agree(HookEvent.BEFORE_STEP, case)
+@pytest.mark.parametrize("event", SHARES, ids=str)
+def test_the_engine_agrees_with_the_model(event: HookEvent) -> None:
+    @given(cases(event))
+    @examples(SHARES[event])
+    def agrees(case: Case) -> None:
+        agree(event, case)
 
-
-@given(cases(HookEvent.SHOULD_CONTINUE))
-@examples(0.08)
-def test_the_engine_agrees_with_the_model_on_should_continue(case: Case) -> None:
-    agree(HookEvent.SHOULD_CONTINUE, case)
-
-
-@given(cases(HookEvent.PERMISSION_REQUEST))
-@examples(0.08)
-def test_the_engine_agrees_with_the_model_on_permission_request(case: Case) -> None:
-    agree(HookEvent.PERMISSION_REQUEST, case)
-
-
-@given(cases(HookEvent.USER_INPUT))
-@examples(0.12)
-def test_the_engine_agrees_with_the_model_on_user_input(case: Case) -> None:
-    agree(HookEvent.USER_INPUT, case)
-
-
-@given(cases(HookEvent.AFTER_TOOL_USE))
-@examples(0.12)
-def test_the_engine_agrees_with_the_model_on_after_tool_use(case: Case) -> None:
-    agree(HookEvent.AFTER_TOOL_USE, case)
-
-
-@given(cases(HookEvent.ON_STOP))
-@examples(0.06)
-def test_the_engine_agrees_with_the_model_on_on_stop(case: Case) -> None:
-    agree(HookEvent.ON_STOP, case)
+    agrees()
 
 
 # -- operations that wait, and the answers given to them ---------------------------------------------------------------
@@ -532,6 +502,7 @@ def test_whatever_waits_ends_and_no_question_is_put_twice(
 
 # -- what holds whatever the hooks do ----------------------------------------------------------------------------------
 
+EVENTS = tuple(SHARES)
 GATED = EVENTS[:-1]  # on_stop has nothing to block: there a deny asks for more
 WITH_SUBJECT = tuple(event for event in EVENTS if event.subject is not None)
 

@@ -223,28 +223,19 @@ def test_a_plain_wrapper_cannot_have_a_timeout():
 
 
 @pytest.mark.parametrize("error", [StopAsyncIteration, StopIteration])
-@pytest.mark.parametrize("when", ["before", "after"])
-def test_a_wrapper_that_raises_what_ends_generators_has_failed(engine, error, when):
+@pytest.mark.parametrize("when", ["before", "after", "answered"])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_wrapper_that_raises_what_ends_generators_has_failed(error, when, is_async):
     """A plain generator may raise StopAsyncIteration; that is no return."""
+    engine = Engine("async" if is_async else "plain")
 
-    @engine.hook(wrapper=True)
-    def around(ctx):
+    def plain(ctx):
         if when == "before":
             raise error
         yield
         raise error
 
-    outcome = engine.dispatch(shell())
-    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "around")
-
-
-@pytest.mark.parametrize("error", [StopAsyncIteration, StopIteration])
-@pytest.mark.parametrize("when", ["before", "after", "answered"])
-def test_an_async_wrapper_that_raises_what_ends_generators_has_failed(error, when):
-    engine = Engine("async")
-
-    @engine.hook(wrapper=True)
-    async def around(ctx):
+    async def asynchronous(ctx):
         if when == "before":
             raise error
         yield
@@ -252,5 +243,6 @@ def test_an_async_wrapper_that_raises_what_ends_generators_has_failed(error, whe
             yield None
         raise error
 
+    engine.hook(wrapper=True, name="around")(asynchronous if is_async else plain)
     outcome = engine.dispatch(shell())
     assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "around")
