@@ -20,6 +20,9 @@ from agent_hooks.errors import UnknownHookError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
 from engine import shell
+from tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -52,16 +55,7 @@ def test_they_are_loaded_in_the_order_of_their_names(install):
     assert context == "alpha saw ls\n\nbeta saw ls\n\ngamma saw ls"
 
 
-BROKEN = {
-    "raises": "raise RuntimeError('no licence')",
-    "exits": "import sys; sys.exit(3)",
-    "does not import": "import a_module_that_is_nowhere",
-    "has a wrong hook": "from agent_hooks import hookimpl\n@hookimpl\ndef before_tool_use(nonsense): pass",
-    "has a hook on no event": "from agent_hooks import hookimpl\n@hookimpl\ndef before_tol_use(ctx): pass",
-    "fails in its own hook": (
-        "from agent_hooks import hookimpl\n@hookimpl\ndef agent_hooks_register(manager): raise KeyError('k')"
-    ),
-}
+BROKEN = TABLES["broken"]
 
 
 # The line of each that its error names.
@@ -109,14 +103,7 @@ def test_an_entry_point_that_names_nothing_is_itself_the_place(install, tmp_path
 
 @pytest.mark.parametrize(
     ("needs", "status"),
-    [
-        ("agent-hooks-core>=99", "broken"),
-        ("agent_hooks.core[cli] (>=0.1,<0.1)", "broken"),
-        ("agent-hooks-core[cli,skills]>=0.1,<0.2", "active"),
-        ("agent-hooks-core", "active"),
-        ("agent-hooks-core-extras>=99", "active"),
-        ("agent-hooks-core>=99; extra == 'later'", "active"),
-    ],
+    TABLES["a_distribution_that_needs_another_version_of_the_core_is_broken"],
 )
 def test_a_distribution_that_needs_another_version_of_the_core_is_broken(install, needs, status):
     install("alpha", needs=needs)

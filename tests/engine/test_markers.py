@@ -10,6 +10,9 @@ import pytest
 
 from agent_hooks import HookOutcome, RegistrationError, define_event, hookimpl, hookspec
 from engine import Plugin, shell
+from tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -37,20 +40,7 @@ def test_a_marked_function_stays_itself():
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [
-        ({"priority": "high"}, "priority must be a whole number, not 'high'"),
-        ({"priority": True}, "priority must be a whole number, not True"),
-        ({"mode": "gates"}, "mode must be one of gate, transform, observe, not 'gates'"),
-        ({"on_failure": "block"}, "on_failure must be one of open, ask, closed, not 'block'"),
-        ({"timeout": 0}, "timeout must be a number of seconds above 0, not 0"),
-        ({"timeout": "1s"}, "timeout must be a number of seconds above 0, not '1s'"),
-        ({"timeout": float("nan")}, "timeout must be a number of seconds above 0"),
-        ({"match": 3}, "match must be text or a predicate"),
-        ({"tryfirst": True, "trylast": True}, "tryfirst and trylast contradict each other"),
-        ({"wrapper": True, "mode": "observe"}, "a wrapper runs around the decision"),
-        ({"when": True}, "when must be a function without arguments, not True"),
-        ({"background": True}, 'background=True is for observers: add mode="observe"'),
-    ],
+    TABLES["a_wrong_option_is_refused_where_it_is_written"],
 )
 def test_a_wrong_option_is_refused_where_it_is_written(options, says):
     with pytest.raises(RegistrationError) as error:

@@ -15,6 +15,9 @@ from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from engine import Plugin, called, shell
 from runtime.agents import call
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 @tool(kind="shell")
@@ -159,17 +162,8 @@ DENY = hookimpl(lambda: HookOutcome.deny("no"))
 @pytest.mark.parametrize(
     ("first", "second", "conflict"),
     [
-        ({}, {}, True),
-        ({"match": "Read"}, {"match": "Read|Write"}, True),
-        ({"match": "Read"}, {"match": "Write"}, False),
-        ({"match": "Read"}, {}, True),
-        ({"match": "mcp__*"}, {"match": "mcp__files"}, True),
-        ({"match": "mcp__*"}, {"match": "Read"}, False),
+        *TABLES["conflicts"],
         ({"match": "Read"}, {"match": lambda ctx: True}, True),
-        ({"priority": 1}, {}, False),
-        ({"mode": "observe"}, {}, False),
-        ({"tryfirst": True}, {}, False),
-        ({"shadow": True}, {}, False),
     ],
 )
 def test_two_plugins_conflict_if_their_order_would_be_an_accident(manager, first, second, conflict):

@@ -23,6 +23,9 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.hook_adapters import CriteriaHookAdapter, EventEmittingHook, ProcessorHookAdapter
 from runtime.agents import signal_of
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def work() -> str:
@@ -234,14 +237,9 @@ def decided(criterion) -> HookOutcome:
 @pytest.mark.parametrize(
     ("answer", "decision"),
     [
-        (True, "proceed"),
+        *TABLES["what_a_criterion_answers_and_what_is_decided"],
         (None, "proceed"),
-        ("allow_continuation", "proceed"),
-        ("allow_stop", "proceed"),
-        (False, "stop"),
-        ("forbid_continuation", "stop"),
         (Words.FORBID, "stop"),
-        ("request_continuation", "force_continue"),
         (HookOutcome.stop("mine"), "stop"),
     ],
 )

@@ -16,6 +16,9 @@ from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
 from agent_hooks.system.store import MemoryStore
 from runtime.pauses import through_json
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def work() -> str:
@@ -114,13 +117,10 @@ def test_without_a_list_nothing_is_added_to_the_state():
 @pytest.mark.parametrize(
     "args",
     [
-        {},
-        {"tasks": "read"},
-        {"tasks": [{"content": "read"}]},
+        *TABLES["a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is"],
         {"tasks": [task("read", "done")]},
         {"tasks": [task("  ")]},
         {"tasks": [{**task("read"), "owner": "me"}]},
-        {"tasks": [], "more": 1},
     ],
 )
 def test_a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is(args):
