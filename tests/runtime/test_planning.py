@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -219,18 +218,6 @@ def test_a_list_and_the_steps_since_it_are_kept_across_a_suspension(replies, rem
     state = made("done").resume_sync(through_json(first), "allow")
     assert (first.status, state.output, state.metadata["tasks_text"]) == ("suspended", "done", "[ ] read\n[ ] write")
     assert reminded_before(state) == reminded  # two steps without a list: the second one and the one that waited
-
-
-def test_runs_at_the_same_time_keep_their_lists_apart():
-    agent = planner().build()
-
-    async def both():
-        def one(name):
-            return agent.with_driver(ScriptedDriver(writes(task(name)), WORK, "done")).run("go")
-
-        return await asyncio.gather(one("a"), one("b"))
-
-    assert [state.metadata["tasks"] for state in asyncio.run(both())] == [[task("a")], [task("b")]]
 
 
 # -- with self-critique ------------------------------------------------------------------------------------------------
