@@ -25,6 +25,7 @@ from agent_hooks import (
     HookConfigLoader,
     HookContext,
     HookEvent,
+    HookManager,
     HookOutcome,
     MemoryStore,
     PydanticAIDriver,
@@ -104,6 +105,14 @@ def told(engine, signals):
     return engine
 
 
+def watched(signals: Signals, hook: Any, **options: Any) -> HookManager:
+    """A manager that reports, with one hook."""
+    manager = HookManager(load_plugins=False)
+    manager.register(Telemetry(**signals.providers))
+    manager.register(Plugin(before_tool_use=hookimpl(**options)(hook)))
+    return manager
+
+
 # -- dispatches --------------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +168,7 @@ def test_without_spans_the_metrics_are_left(engine, signals):
     assert set(signals.metrics) == {"agent_hooks.dispatch.duration", "agent_hooks.decisions"}
 
 
-def test_a_cancelled_dispatch_is_a_span(signals, manager):
+def test_a_cancelled_dispatch_is_a_span(signals):
     async def waits():
         await asyncio.Event().wait()
 
@@ -169,8 +178,7 @@ def test_a_cancelled_dispatch_is_a_span(signals, manager):
         task.cancel()
         await asyncio.wait([task])
 
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(waits)))
+    manager = watched(signals, waits)
     asyncio.run(run())
     assert signals.spans[DISPATCH].attributes["error.type"] == "cancelled"
     assert signals.metrics["agent_hooks.dispatch.duration"] == [
@@ -178,7 +186,7 @@ def test_a_cancelled_dispatch_is_a_span(signals, manager):
     ]
 
 
-def test_concurrent_dispatches_are_spans_of_their_own(signals, manager):
+def test_concurrent_dispatches_are_spans_of_their_own(signals):
     async def hook(ctx):
         with signals.span(f"of {ctx.session_id}"):
             await asyncio.sleep(0)
@@ -191,8 +199,7 @@ def test_concurrent_dispatches_are_spans_of_their_own(signals, manager):
     async def run():
         await asyncio.gather(one("a"), one("b"))
 
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(hook)))
+    manager = watched(signals, hook)
     asyncio.run(run())
     spans = {span.context.span_id: span for span in signals.exporter.get_finished_spans()}
     for name in "ab":
@@ -202,25 +209,23 @@ def test_concurrent_dispatches_are_spans_of_their_own(signals, manager):
         assert spans[dispatch.parent.span_id].name == name
 
 
-def test_a_hook_with_a_timeout_has_its_dispatch_as_parent_in_its_thread(signals, manager):
+def test_a_hook_with_a_timeout_has_its_dispatch_as_parent_in_its_thread(signals):
     def hook():
         with signals.span("in a thread"):
             return HookOutcome.deny("No.")
 
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(timeout=60)(hook)))
+    manager = watched(signals, hook, timeout=60)
     manager.hooks().dispatch_sync(shell())
     assert signals.tree == [f"in a thread < {DISPATCH}", DISPATCH]
 
 
-def test_an_async_hook_of_a_sync_call_has_its_dispatch_as_parent(signals, manager):
+def test_an_async_hook_of_a_sync_call_has_its_dispatch_as_parent(signals):
     async def hook():
         await asyncio.sleep(0)
         with signals.span("in the portal"):
             pass
 
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(hook)))
+    manager = watched(signals, hook)
     with signals.span("request"):
         manager.hooks().call_tool_sync(ToolCall("Bash", {"command": "ls"}), lambda call: "done")
     assert signals.tree == [f"in the portal < {DISPATCH}", f"{DISPATCH} < request", "request"]
@@ -529,14 +534,13 @@ def test_pydantic_ai_tells_of_the_requests_to_its_models_below_the_run(signals):
     assert of_the_runtime(signals) == ["chat test < invoke_agent agent", "invoke_agent agent"]
 
 
-def test_below_the_spans_of_a_framework_are_only_dispatches(signals, manager):
+def test_below_the_spans_of_a_framework_are_only_dispatches(signals):
     def look() -> str:
         return "seen"
 
     agent = Agent(TestModel(), tools=[look], name="theirs")
     agent.instrument = InstrumentationSettings(tracer_provider=signals.tracers, include_content=False)
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(lambda: HookOutcome.deny("No."))))
+    manager = watched(signals, lambda: HookOutcome.deny("No."))
     protect(agent, manager=manager)
     asyncio.run(agent.run("go"))
     assert signals.tree == [

@@ -82,12 +82,6 @@ def test_a_plugin_is_refused_with_the_reason(manager, plugin, says):
     assert says in refusal(manager, plugin)
 
 
-def test_a_partly_wrong_plugin_registers_nothing(manager):
-    plugin = Plugin(before_step=hookimpl(lambda ctx: None), before_tool_use=hookimpl(lambda nothing_of_this: None))
-    refusal(manager, plugin)
-    assert not manager.hooks().listens("before_step")
-
-
 def test_what_is_no_event_may_be_called_anything(manager):
     """Only a telling name of an event looks like a forgotten mark."""
 
