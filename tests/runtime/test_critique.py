@@ -19,7 +19,6 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.capabilities import UseHooks
 from agent_hooks.runtime.critique import Critique, UseSelfCritique
 from agent_hooks.runtime.driver import ScriptedDriver
-from agent_hooks.runtime.planning import UseTaskPlanning
 from runtime.agents import signal_of, stop_signal
 
 
@@ -271,20 +270,6 @@ def test_a_number_of_rounds_that_is_none_is_refused(rounds):
 def test_a_critic_that_cannot_be_called_is_refused():
     with pytest.raises(RunError, match="the critic is a function of the state, not 'be strict'"):
         UseSelfCritique(critic="be strict")  # type: ignore[arg-type]
-
-
-def test_it_does_not_matter_which_of_planning_and_critique_comes_first():
-    plan = ToolCall("write_tasks", {"tasks": [{"content": "rhyme", "status": "completed"}]})
-
-    def lived(*capabilities):
-        made = AgentBuilder(plugins=()).with_driver(ScriptedDriver("bad", plan, "good"))
-        for capability in capabilities:
-            made = made.with_capability(capability)
-        state = made.build().run_sync("go")
-        return state.status, state.output, state.metadata["tasks_text"], state.metadata["critique"]["rounds"]
-
-    planning, critique = UseTaskPlanning(), UseSelfCritique(critic=lambda state: state.step_count > 0)
-    assert lived(planning, critique) == lived(critique, planning) == ("completed", "good", "[x] rhyme", 1)
 
 
 def with_default_critic(*replies):
