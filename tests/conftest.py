@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from agent_hooks import HookManager
 from agent_hooks.model import events
 from agent_hooks.system.by_hand import AGENTS
 from commands import Command
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-pytest.register_assert_rewrite("adapters.conformance")
+pytest.register_assert_rewrite("adapters.conformance", "hook_sets", "runtime.cases")
 
 GUARD = """
     from agent_hooks import HookOutcome, hookimpl
@@ -136,6 +137,12 @@ def engine(colour: str) -> Iterator[Engine]:
     made = Engine(colour)
     yield made
     made.never.set()
+
+
+@pytest.fixture
+def manager() -> HookManager:
+    """A manager without installed plugins."""
+    return HookManager(load_plugins=False)
 
 
 @pytest.fixture

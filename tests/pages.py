@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import sys
 import textwrap
@@ -19,9 +20,20 @@ from agent_hooks.model.values import Value
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from types import ModuleType
 
 DOCS = Path(__file__).parent.parent / "docs"
 PACKAGES = ("agent_hooks.", "agent_hooks_guards.", "agent_hooks_prompts.", "agent_hooks_subagents.")
+
+
+def script(name: str) -> ModuleType:
+    """A script of the folder of the pages, as a module."""
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def tables(page: str) -> dict[str, list[list[str]]]:

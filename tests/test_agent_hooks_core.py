@@ -19,6 +19,9 @@ import agent_hooks_repair
 from agent_hooks.wire import HOSTS
 from agent_hooks.wire.tables import is_stop
 from commands import Command
+from tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -175,14 +178,7 @@ def test_a_prompt_to_copilot_is_refused_by_json_alone(site, event):
 
 @pytest.mark.parametrize(
     ("agent", "payload", "code"),
-    [
-        ("vscode", {"hookEventName": "Stop"}, 0),
-        ("vscode", {"hookEventName": "PreToolUse"}, 2),
-        ("copilot", {"hookName": "permissionRequest"}, 0),
-        ("cursor", {"hook_event_name": "stop"}, 0),
-        ("cursor", {"hook_event_name": "preToolUse"}, 2),
-        ("cursor", [], 2),
-    ],
+    TABLES["the_event_is_found_in_each_hosts_payload"],
 )
 def test_the_event_is_found_in_each_hosts_payload(site, agent, payload, code):
     assert start("run", "--agent", agent, path=site, stdin=json.dumps(payload)).returncode == code

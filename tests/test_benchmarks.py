@@ -10,48 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from tables import tables
+
+TABLES = tables(__file__)
+
 pytestmark = pytest.mark.full
 
 RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
 
-BUDGETS = {
-    "event with no listener": 0.2,
-    "5 sync hooks returning None, context given": 0.25,
-    "    and an observer of each dispatch": 3.0,
-    "context built + 5 sync hooks": 1.0,
-    "5 sync hooks for shells that read the command": 1.0,
-    "50 hooks with a match, 10 meet": 1.0,
-    "each of 1000 hooks with a match": 5.0,
-    "a tool call, one hook with a match": 1.0,
-    "5 sync hooks that change context": 2.0,
-    "5 sync hooks that change metadata": 2.5,
-    "5 sync hooks that change state": 3.0,
-    "5 sync hooks that change tool_args": 6.0,
-    "5 async hooks without timeouts": 1.5,
-    "5 async hooks with timeouts": 2.0,
-    "5 silent hooks, recorded": 1.5,
-    "    and one that denies": 1.5,
-    "runtime step with one tool call, no hooks": 0.5,
-    "runtime step, plugins installed, a tool of no kind": 0.7,
-    "    and a shell that runs the tests": 1.0,
-    "    and a shell with a pipeline of 200 characters": 2.5,
-    "guards' whole dispatch, an everyday command": 1.0,
-    "step of a run with 10000 steps, at its end": 1.2,
-    "building an agent with the plugins installed": 1.0,
-    "a counter in the store": 1.0,
-    "command handler, one JSON hook": 1.5,
-    "import agent_hooks": 1.1,
-    "import words, markers, plan and dispatch": 1.5,
-    "import agent_hooks with the engine": 3.5,
-    "agent-hooks run, nothing matches": 1.2,
-    "agent-hooks run, the guards allow a command": 3.5,
-    "agent-hooks run, the guards deny one": 3.5,
-    "agent-hooks run, a rule of the user's file denies one": 4.0,
-    "through the resident process, nothing matches": 0.2,
-    "through the resident process, guards allow": 0.2,
-    "through the resident process, guards deny": 0.2,
-    "through the resident process, 99 of 100 answers": 1.0,
-}
+BUDGETS = TABLES["budgets"]
 # The rows that need the guards, which these tests run without.
 PREFIXES = ("agent-hooks run", "guards'", "building", "    and a shell", "through the resident process")
 OF_GUARDS = {what for what in BUDGETS if what.startswith(PREFIXES)}

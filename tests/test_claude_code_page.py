@@ -14,11 +14,9 @@ from agent_hooks.formats.claude.fields import ALL_FIELDS
 from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.command import CommandHandler
 from agent_hooks.handlers.command_config import CommandConfig
-from agent_hooks.handlers.payload import payload_of
 from agent_hooks.model.events import find_event
-from pages import named, our_names, resolve, tables, words_of_files
+from pages import named, tables
 
-NONE = ("*not yet*", "—")
 # What their settings files may say beside entries (code.claude.com/docs/en/settings), and what an answer may have
 # (code.claude.com/docs/en/hooks, the Agent SDK's types).
 SETTINGS = (
@@ -41,50 +39,12 @@ VARIABLES = (
 
 
 TABLES = tables("coming-from-claude-code.md")
-ROWS = [row for rows in TABLES.values() for row in rows]
 
 
 def theirs(heading: str) -> set[str]:
     """Their names in a table, and the words of those that are more than a word."""
     names = [name for row in TABLES[heading] for name in named(row[0])]
     return {*names, *(word for name in names for word in re.findall(r"\w+", name))}
-
-
-def keys_of_a_payload() -> set[str]:
-    call = ToolCall("Bash", {"command": "ls"})
-    ctx = HookContext("before_tool_use", tool_call=call)
-    return set(payload_of(HookEntry(event=ctx.event, type="command"), ctx))
-
-
-WORDS = words_of_files() | keys_of_a_payload()
-
-
-@pytest.mark.parametrize(
-    "name", [name for name in our_names(ROWS) if "CLAUDE" not in name and not name.startswith("agent_hooks_")]
-)
-def test_a_name_of_ours_exists(name: str):
-    assert resolve(name, WORDS) is not None
-
-
-@pytest.mark.docs
-@pytest.mark.parametrize("name", [name for name in our_names(ROWS) if name.startswith("agent_hooks_")])
-def test_a_name_of_the_plugins_exists(name: str):
-    assert resolve(name, WORDS) is not None
-
-
-@pytest.mark.parametrize("name", ["HookOutcome.permit", "block_tools"])
-def test_the_check_would_find_a_name_that_is_gone(name: str):
-    with pytest.raises(ImportError):
-        resolve(name, WORDS)
-
-
-def test_every_row_gives_a_name_of_ours_or_says_that_there_is_none():
-    assert len(ROWS) > 90
-    assert [row for row in ROWS if not named(row[-2]) and row[-2] not in NONE] == []
-
-
-def test_where_there_is_none_for_good_the_row_says_why():
-    assert [row for row in ROWS if row[-2] == "—" and not row[-1]] == []
 
 
 # -- nothing of theirs is missing -------------------------------------------------------------------------------------

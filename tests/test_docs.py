@@ -14,6 +14,7 @@ import pytest
 
 from pages import signatures
 from run_page import WIDTH, read_blocks
+from tables import tables
 
 ROOT = Path(__file__).parent.parent
 RUN_PAGE = Path(__file__).parent / "run_page.py"
@@ -148,87 +149,23 @@ def test_the_api_reference_has_every_public_name(module):
 # -- the harness itself ------------------------------------------------------------------------------------------------
 
 
-def run_text(folder: Path, text: str) -> tuple[int, str]:
-    """Run a page with this text; blocks are fenced with ''' here."""
-    page = folder / "page.md"
-    page.write_text(text.replace("'''", "```"), encoding="utf-8")
-    done = run_page(page)
-    assert not done.stderr
-    return done.returncode, done.stdout.replace(str(page), "page.md")
+PAGES_UNDER_TEST = tables(__file__)["pages"]
 
 
-def test_blocks_of_a_page_share_one_namespace(tmp_path):
-    assert run_text(
-        tmp_path, "'''python\nx = 1\n'''\n\ntext\n\n'''python\nassert x == 1 and __name__ == '__main__'\n'''\n"
-    ) == (0, "")
-
-
-def test_a_block_that_raises_fails_the_page_with_its_line(tmp_path):
-    code, said = run_text(tmp_path, "# Title\n\n'''python\nx = 1\nraise OSError('gone')\n'''\n")
-    assert code == 1
-    assert said.startswith("page.md:4: the block failed.")
-    assert "raise OSError('gone')" in said
-
-
-def test_a_block_that_exits_does_not_end_the_page_unseen(tmp_path):
-    code, said = run_text(tmp_path, "'''python\nraise SystemExit(0)\n'''\n")
-    assert (code, said.splitlines()[0]) == (1, "page.md:2: the block failed.")
-
-
-def test_a_warning_fails_the_page(tmp_path):
-    code, said = run_text(tmp_path, "'''python\nimport warnings\nwarnings.warn('old', DeprecationWarning)\n'''\n")
-    assert code == 1
-    assert "DeprecationWarning: old" in said
-
-
-def test_the_output_of_a_block_is_compared(tmp_path):
-    page = "'''python\nprint('a')\nprint('b', 0.25)\n'''\n\nOutput:\n'''text\na\nb {}\n'''\n"
-    assert run_text(tmp_path, page.format("0.25")) == (0, "")
-    assert run_text(tmp_path, page.format("...")) == (0, "")
-    code, said = run_text(tmp_path, page.format("0.5"))
-    assert (code, "-b 0.5\n+b 0.25\n" in said) == (1, True)
-
-
-def test_an_output_without_a_block_before_it_is_an_error(tmp_path):
-    code, said = run_text(tmp_path, "Output:\n'''text\na\n'''\n")
-    assert (code, said) == (1, "page.md:3: an output without a block that ran before it.\n")
-
-
-def test_a_block_is_left_out_only_with_a_reason(tmp_path):
-    assert run_text(tmp_path, "<!-- not run: needs a key -->\n'''python\nraise OSError\n'''\n") == (0, "")
-    code, said = run_text(tmp_path, "<!-- not run -->\n'''python\nraise OSError\n'''\n")
-    assert (code, "'not run' needs a value" in said) == (1, True)
-
-
-def test_a_misspelled_note_is_an_error(tmp_path):
-    code, said = run_text(tmp_path, "<!-- outptu -->\n'''text\na\n'''\n")
-    assert (code, "there is no note 'outptu'" in said) == (1, True)
-
-
-def test_a_caption_that_is_no_file_and_no_output_is_an_error(tmp_path):
-    code, said = run_text(tmp_path, "'''python\nprint(1)\n'''\n\nOutptu:\n\n'''text\n2\n'''\n")
-    assert (code, "there is no caption 'Outptu:'" in said) == (1, True)
-
-
-def test_only_a_name_alone_in_its_paragraph_is_a_file(tmp_path):
-    page = "{}`mine.py`\n'''python\n1\n'''\n'''python\nimport os\nprint(os.listdir())\n'''\nOutput:\n'''text\n{}\n'''\n"
-    assert run_text(tmp_path, page.format("Save this as\n", "[]")) == (0, "")
-    assert run_text(tmp_path, page.format("Save this:\n\n", "['mine.py']")) == (0, "")
-    assert run_text(tmp_path, page.format("<!-- not run: as it is -->\n", "[]")) == (0, "")
-
-
-def test_a_file_can_be_in_the_home(tmp_path):
-    page = "`~/.config/a`\n'''toml\na = 1\n'''\n<!-- run -->\n'''console\n$ cat $HOME/.config/a\na = 1\n'''\n"
-    assert run_text(tmp_path, page) == (0, "")
-
-
-def test_a_long_command_or_line_of_output_goes_on_below_it(tmp_path):
-    page = "<!-- run -->\n'''console\n$ echo one \\\n    two; echo three\none\n    two{}\n'''\n"
-    code, said = run_text(tmp_path, page.replace("one\n    two{}", "one two\nthree"))
-    assert (code, said) == (0, "")
-    assert run_text(tmp_path, page.format("\nthree")) == (0, "")
-    assert run_text(tmp_path, page.format("\n    three"))[0] == 1
-    assert run_text(tmp_path, page.format(" three"))[0] == 1
+@pytest.mark.parametrize("name", PAGES_UNDER_TEST)
+def test_a_page_comes_to_what_the_table_says(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("AGENT_HOOKS_DISABLE", "everything")
+    page = tmp_path / "page.md"
+    for given in PAGES_UNDER_TEST[name]["tries"]:
+        text = PAGES_UNDER_TEST[name]["page"]
+        for piece in given.get("with", ()):
+            text = text.replace("{}", piece, 1)
+        page.write_text(text, encoding="utf-8")
+        done = run_page(page)
+        said = done.stdout.replace(str(page), "page.md")
+        assert (done.returncode, done.stderr) == (given["code"], ""), said
+        assert said == given.get("output", said)
+        assert [part for part in given.get("says", ()) if part not in said] == []
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(ROOT)))
@@ -236,49 +173,3 @@ def test_no_line_of_a_block_is_wider_than_a_page(page):
     blocks = read_blocks(page.name, page.read_text(encoding="utf-8"))
     wide = [(block.line + number, line) for block in blocks for number, line in enumerate(block.code.splitlines())]
     assert [(number, line) for number, line in wide if len(line) > WIDTH] == []
-
-
-def test_a_block_can_be_a_file_that_later_blocks_use(tmp_path):
-    page = (
-        "`etc/settings.toml`\n'''toml\na = 1\n'''\n"
-        "\n`mine.py`\n'''python\nVALUE = 2\n'''\n"
-        "'''python\nimport mine, pathlib\nprint(pathlib.Path('etc/settings.toml').read_text(), mine.VALUE)\n'''\n"
-        "Output:\n'''text\na = 1\n 2\n'''\n"
-    )
-    assert run_text(tmp_path, page) == (0, "")
-
-
-def test_a_marked_terminal_runs_and_each_command_is_compared(tmp_path):
-    page = "<!-- run -->\n'''console\n$ echo one\none\n$ echo two; false\n{}\n'''\n"
-    assert run_text(tmp_path, page.format("two")) == (0, "")
-    code, said = run_text(tmp_path, page.format("three"))
-    assert (code, "-three\n+two\n" in said) == (1, True)
-
-
-def test_an_unmarked_terminal_is_only_shown_unless_an_output_follows(tmp_path):
-    assert run_text(
-        tmp_path,
-        "'''console\n$ touch here; exit 1\n'''\n'''python\nimport os\nassert not os.path.exists('here')\n'''\n",
-    ) == (0, "")
-    code, said = run_text(tmp_path, "'''console\n$ echo one\n'''\nOutput:\n'''text\ntwo\n'''\n")
-    assert (code, "-two\n+one\n" in said) == (1, True)
-
-
-def test_a_page_runs_away_from_the_home_and_the_settings_of_whoever_runs_it(tmp_path, monkeypatch):
-    monkeypatch.setenv("AGENT_HOOKS_DISABLE", "everything")
-    page = (
-        "'''python\nfrom os import getenv, listdir\n"
-        "print(listdir(), listdir(getenv('HOME')), getenv('AGENT_HOOKS_DISABLE'))\n'''\n"
-        "Output:\n'''text\n[] [] None\n'''\n"
-    )
-    assert run_text(tmp_path, page) == (0, "")
-
-
-def test_an_indented_block_in_a_list_runs_too(tmp_path):
-    code, said = run_text(tmp_path, "- an item:\n\n  '''python\n  if True:\n      raise OSError\n  '''\n")
-    assert (code, said.splitlines()[0]) == (1, "page.md:4: the block failed.")
-
-
-def test_an_interactive_session_is_refused_because_it_would_not_run(tmp_path):
-    code, said = run_text(tmp_path, "'''pycon\n>>> 1\n2\n'''\n")
-    assert (code, "pycon blocks would not run" in said) == (1, True)

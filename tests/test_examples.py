@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runtime.drivers.chat_server import ChatServer, response
+from tables import tables
 from terminals import Terminal
 
 if TYPE_CHECKING:
@@ -92,33 +93,14 @@ def calls(name: str, arguments: str) -> dict[str, Any]:
     return response({"type": "function_call", "id": "f", "call_id": "c", "name": name, "arguments": arguments})
 
 
-WITH_A_KEY = {
-    "10_a_coding_agent.py": [
-        calls("shell", '{"command": "tee new.txt", "stdin": "Written by a real model."}'),
-        says('{"ok": true, "reason": ""}'),  # the judge
-        calls("shell", '{"command": "rm -rf ~"}'),  # the judge is not asked any more
-        says("That was all."),
-    ],
-    "11_a_research_agent.py": [
-        calls("spawn_subagent", '{"subagent": "searcher", "prompt": "Find a day."}'),
-        calls("find", '{"word": "day"}'),  # the searcher
-        says("I found a day."),
-        says("That was a day."),
-        says("That was all."),
-    ],
-    "12_a_support_bot.py": [
-        calls("look_up", '{"order": "1001"}'),
-        says("It is there."),
-        says("I see."),
-        calls("refund", '{"order": "1002", "amount": 400}'),
-        says("That was all."),
-    ],
-}
-PRINTED = {
-    "10_a_coding_agent.py": ("$ tee new.txt\n  Written by a real model.\n", "denied: Stay in the project's folder.\n"),
-    "11_a_research_agent.py": ("    find day -> draft.txt venus.txt\n", "completed | That was a day.\n"),
-    "12_a_support_bot.py": ("  bot: It is there.\n", "  A bicycle, delivered in May.\n"),
-}
+def answer(given: dict[str, Any]) -> dict[str, Any]:
+    return calls(*given["calls"]) if "calls" in given else says(given["says"])
+
+
+# By example: what the model answers to it, and what it prints then.
+MODELS = tables(__file__)
+WITH_A_KEY = {name: [answer(each) for each in rows["answers"]] for name, rows in MODELS.items()}
+PRINTED = {name: rows["printed"] for name, rows in MODELS.items()}
 
 
 @pytest.mark.docs

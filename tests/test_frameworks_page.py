@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
-from typing import TYPE_CHECKING
 
 import pytest
 
-from pages import DOCS
+from pages import DOCS, script
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("framework_table", DOCS / "framework_table.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-TABLE = generator()
+TABLE = script("framework_table")
 
 
 def test_the_table_is_that_of_the_suite():

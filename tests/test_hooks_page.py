@@ -71,14 +71,3 @@ def test_the_page_has_a_section_for_every_hookspec_and_no_other():
 @pytest.mark.parametrize("name", SPECS)
 def test_a_hookspec_is_documented_as_it_is(name: str):
     assert sections().get(name) == as_documented(name)
-
-
-def test_every_event_has_a_hookspec_and_every_hookspec_an_event():
-    """The framework's own hookspecs have a prefix and are no events."""
-    events = {str(event) for event in vars(HookEvent).values() if isinstance(event, HookEvent)}
-    assert events == {name for name in SPECS if not name.startswith("agent_hooks_")}
-
-
-@pytest.mark.parametrize("name", SPECS)
-def test_a_hookspec_has_one_sentence(name: str):
-    assert re.fullmatch(r"[A-Z][^.!?]*[.]", inspect.getdoc(SPECS[name]) or "")

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
-from typing import TYPE_CHECKING
-
 import pytest
 
 from agent_hooks.cli.wiring.hosts import WIRINGS
 from agent_hooks.wire import HOSTS
-from pages import DOCS, tables
+from pages import DOCS, script, tables
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-
-def generator() -> ModuleType:
-    """The script that writes the tables, as a module."""
-    spec = importlib.util.spec_from_file_location("host_events", DOCS / "host_events.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-EVENTS = generator()
+EVENTS = script("host_events")
 PAGES: dict[str, str] = EVENTS.PAGES
 OUTCOMES = {"deny", "ask", "context", "stop", "force continue", "suspend", "a refused prompt", "a refused subagent"}
 each_host = pytest.mark.parametrize("host", PAGES)

@@ -72,22 +72,22 @@ def is_type_checking(test: ast.expr) -> bool:
     )
 
 
-def running_code(node: ast.AST, *, into_functions: bool = True) -> list[ast.AST]:
-    """Every node that runs, so not what is under TYPE_CHECKING; without functions: what runs on import."""
+def running_code(node: ast.AST) -> list[ast.AST]:
+    """Every node that runs, so not what is under TYPE_CHECKING."""
     found: list[ast.AST] = []
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.If) and is_type_checking(child.test):
             children = ast.Module(body=child.orelse, type_ignores=[])
-            found += running_code(children, into_functions=into_functions)
-        elif into_functions or not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
-            found += [child, *running_code(child, into_functions=into_functions)]
+            found += running_code(children)
+        else:
+            found += [child, *running_code(child)]
     return found
 
 
-def imported(source: str, package: list[str], *, into_functions: bool = True) -> list[tuple[int, str]]:
+def imported(source: str, package: list[str]) -> list[tuple[int, str]]:
     """The (line, absolute name) of everything that ``source``, a module of ``package``, imports."""
     found = []
-    for node in running_code(ast.parse(source), into_functions=into_functions):
+    for node in running_code(ast.parse(source)):
         if isinstance(node, ast.Import):
             found += [(node.lineno, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -284,14 +284,6 @@ def test_only_the_manager_imports_pluggy():
         if name.split(".")[0] == "pluggy"
     }
     assert users == {"engine/manager.py"}
-
-
-@pytest.mark.parametrize("name", HOT_PATH)
-def test_the_hot_path_imports_nothing_heavy_at_the_top(name: str):
-    path = PACKAGE / f"{name.replace('.', '/')}.py"
-    source = path.read_text(encoding="utf-8")
-    tops = {module.split(".")[0] for _, module in imported(source, package_of(path), into_functions=False)}
-    assert tops & HEAVY == set()
 
 
 def code_lines(source: str) -> int:

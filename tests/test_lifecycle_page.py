@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import agent_hooks.runtime
 from agent_hooks import AgentBuilder, HookEvent, HookOutcome, HookTriggers, ScriptedDriver, ToolCall
+from pages import DOCS, script
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-DOCS = Path(__file__).parent.parent / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def generator() -> ModuleType:
-    """The script that draws the picture, as a module."""
-    spec = importlib.util.spec_from_file_location("lifecycle_svg", DOCS / "lifecycle_svg.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def boxes() -> dict[str, list[str]]:
@@ -53,14 +39,14 @@ def heard(*replies: Any, **hooks: Any) -> list[str]:
 
 
 def test_the_picture_is_the_one_that_the_code_draws_now():
-    drawn = generator().picture()
+    drawn = script("lifecycle_svg").picture()
     stored = (DOCS / "lifecycle.svg").read_text(encoding="utf-8")
     assert drawn == stored, "Draw it again: python docs/lifecycle_svg.py"
 
 
 def test_a_plain_run_goes_through_the_picture_from_top_to_bottom():
     first_seen = dict.fromkeys(heard(ToolCall("add", {"a": 1, "b": 2}), "It is 3."))
-    down_the_middle = [name for name in generator().MAIN if "_" in name]
+    down_the_middle = [name for name in script("lifecycle_svg").MAIN if "_" in name]
     assert list(first_seen) == down_the_middle
 
 

@@ -181,15 +181,6 @@ POLICIES = st.builds(
     ask_fallback=st.sampled_from(["deny", "allow"]),
     shadow=st.sampled_from([False] * 15 + [True]),
 )
-EVENTS = (
-    HookEvent.BEFORE_TOOL_USE,
-    HookEvent.BEFORE_STEP,
-    HookEvent.SHOULD_CONTINUE,
-    HookEvent.PERMISSION_REQUEST,
-    HookEvent.USER_INPUT,
-    HookEvent.AFTER_TOOL_USE,
-    HookEvent.ON_STOP,
-)
 REPLIES = st.sampled_from([None, "ask", "allow", "deny"])
 
 
@@ -408,46 +399,25 @@ def agree(event: HookEvent, case: Case) -> None:
         assert found == result.findings, (run.__name__, subject, outcome)
 
 
-@given(cases(HookEvent.BEFORE_TOOL_USE))
-@examples(0.34)
-def test_the_engine_agrees_with_the_model_on_before_tool_use(case: Case) -> None:
-    agree(HookEvent.BEFORE_TOOL_USE, case)
+SHARES = {
+    HookEvent.BEFORE_TOOL_USE: 0.34,
+    HookEvent.BEFORE_STEP: 0.08,
+    HookEvent.SHOULD_CONTINUE: 0.08,
+    HookEvent.PERMISSION_REQUEST: 0.08,
+    HookEvent.USER_INPUT: 0.12,
+    HookEvent.AFTER_TOOL_USE: 0.12,
+    HookEvent.ON_STOP: 0.06,
+}
 
 
-@given(cases(HookEvent.BEFORE_STEP))
-@examples(0.08)
-def test_the_engine_agrees_with_the_model_on_before_step(case: Case) -> None:
-    agree(HookEvent.BEFORE_STEP, case)
+@pytest.mark.parametrize("event", SHARES, ids=str)
+def test_the_engine_agrees_with_the_model(event: HookEvent) -> None:
+    @given(cases(event))
+    @examples(SHARES[event])
+    def agrees(case: Case) -> None:
+        agree(event, case)
 
-
-@given(cases(HookEvent.SHOULD_CONTINUE))
-@examples(0.08)
-def test_the_engine_agrees_with_the_model_on_should_continue(case: Case) -> None:
-    agree(HookEvent.SHOULD_CONTINUE, case)
-
-
-@given(cases(HookEvent.PERMISSION_REQUEST))
-@examples(0.08)
-def test_the_engine_agrees_with_the_model_on_permission_request(case: Case) -> None:
-    agree(HookEvent.PERMISSION_REQUEST, case)
-
-
-@given(cases(HookEvent.USER_INPUT))
-@examples(0.12)
-def test_the_engine_agrees_with_the_model_on_user_input(case: Case) -> None:
-    agree(HookEvent.USER_INPUT, case)
-
-
-@given(cases(HookEvent.AFTER_TOOL_USE))
-@examples(0.12)
-def test_the_engine_agrees_with_the_model_on_after_tool_use(case: Case) -> None:
-    agree(HookEvent.AFTER_TOOL_USE, case)
-
-
-@given(cases(HookEvent.ON_STOP))
-@examples(0.06)
-def test_the_engine_agrees_with_the_model_on_on_stop(case: Case) -> None:
-    agree(HookEvent.ON_STOP, case)
+    agrees()
 
 
 # -- operations that wait, and the answers given to them ---------------------------------------------------------------
@@ -530,239 +500,9 @@ def test_whatever_waits_ends_and_no_question_is_put_twice(
     assert result.decision not in ("ask", "suspend")
 
 
-# -- what the rules come to, by example --------------------------------------------------------------------------------
-
-
-def says(name: str, *answers: Answer, **facts: Any) -> Hook:
-    """A hook that gives ``answers`` about the subjects 0, 1, …, the last one about all others."""
-    return Hook(name, (answers + (answers[-1],) * 3)[:4], **facts)
-
-
-NOTHING, DENY, ASK, ALLOW = Answer(), Answer("deny"), Answer("ask"), Answer("allow")
-PASS_OVER, TO_1, TO_2 = Answer("skip"), Answer(subject=1), Answer(subject=2)
-
-
-def both(
-    hooks: list[Hook],
-    event: HookEvent = HookEvent.BEFORE_TOOL_USE,
-    subject: int = 0,
-    reply: str | None = "ask",
-    approvers: list[Hook] | None = None,
-    **policy: Any,
-) -> Dispatch:
-    """What the model says, having checked that the engine says the same."""
-    case = Case(hooks, HookPolicy(**policy), approvers or [], reply, TOOL, NONE, "sa", subject)
-    agree(event, case)
-    return dispatch(event, subject, hooks, case.policy, approvers, reply)
-
-
-def test_a_rewrite_behind_an_approval_is_judged_by_the_hook_that_approved() -> None:
-    gate = says("gate", ALLOW, DENY, mode="gate", priority=10)
-    result = both([says("rewriter", TO_1), gate])
-    assert (result.decision, result.hook) == ("deny", "gate")
-    assert result.calls == [("gate", 0), ("rewriter", 0), ("gate", 1)]
-
-
-def test_a_hook_is_not_called_again_about_the_subject_it_made() -> None:
-    result = both([says("rewriter", TO_1), says("gate", NOTHING, mode="gate")])
-    assert (result.decision, result.subject) == ("proceed", 1)
-    assert result.calls == [("rewriter", 0), ("gate", 1)]
-
-
-def test_two_rewriters_that_undo_each_other_are_denied() -> None:
-    result = both([says("there", TO_1), says("back", Answer(), Answer(subject=0))])
-    assert (result.decision, result.failed, result.disagreeing) == ("deny", True, ("there", "back"))
-
-
-def test_a_subject_that_returns_to_what_it_was_has_still_changed_under_the_hooks_between() -> None:
-    gate = says("gate", DENY, NOTHING, mode="gate")
-    result = both([says("there", TO_1), gate, says("back", NOTHING, Answer(subject=0))])
-    assert (result.decision, result.failed) == ("deny", True)
-
-
-@pytest.mark.parametrize("decision", ["allow", "ask"])
-def test_a_hook_has_no_say_about_a_subject_it_does_not_match_even_if_it_made_it(decision: str) -> None:
-    only_0 = (True, False, False, False)
-    maker = says("maker", Answer(decision, subject=1), match=only_0)
-    result = both([maker, says("asks", NOTHING, ASK)])
-    assert (result.decision, result.subject, result.asked_by) == ("ask", 1, ("asks",))
-
-
-@pytest.mark.parametrize(
-    ("tool", "by_name", "decision"),
-    [
-        (TOOL, False, "allow"),
-        (TOOL, True, "allow"),
-        ("server.lookup", False, "allow"),
-        ("server.lookup", True, "proceed"),
-        ("look up", False, "proceed"),
-        ("look up", True, "proceed"),
-    ],
-)
-def test_an_allow_needs_a_name_that_can_be_trusted_and_is_met_whole(tool: str, by_name: bool, decision: str) -> None:
-    hooks = [says("allows", ALLOW)]
-    case = Case(hooks, HookPolicy(), [], "ask", tool, frozenset({"allows"}) if by_name else NONE, "s", 0)
-    agree(HookEvent.BEFORE_TOOL_USE, case)
-    assert dispatch(HookEvent.BEFORE_TOOL_USE, 0, for_the_model(case, hooks), case.policy).decision == decision
-
-
-def test_no_rewrite_is_accepted_where_no_walk_may_follow_it() -> None:
-    result = both([says("rewriter", TO_1)], max_rechecks=0)
-    assert (result.decision, result.failed) == ("deny", True)
-
-
-def test_a_gate_that_rewrites_is_a_deny() -> None:
-    result = both([says("gate", TO_1, mode="gate"), says("later", NOTHING)])
-    assert (result.decision, result.hook, result.calls) == ("deny", "gate", [("gate", 0)])
-
-
-def test_the_first_hook_to_block_wins_and_later_ones_are_not_asked() -> None:
-    result = both([says("asks", ASK), says("stops", Answer("stop")), says("denies", DENY)])
-    assert (result.decision, result.hook) == ("stop", "stops")
-    assert result.calls == [("asks", 0), ("stops", 0)]
-
-
-@pytest.mark.parametrize(
-    ("hooks", "asked_by"),
-    [
-        ([says("allows", ALLOW), says("asks", ASK)], ()),
-        ([says("asks", ASK), says("allows", ALLOW)], ("asks",)),
-        ([says("allows", ALLOW), says("asks", ASK, source="user")], ()),
-        ([says("allows", ALLOW, source="plugin"), says("asks", ASK)], ("asks",)),
-        ([says("allows", ALLOW, source="user"), says("asks", ASK, source="managed")], ("asks",)),
-        ([says("allows", ALLOW, source="project"), says("asks", ASK, source="project")], ("asks",)),
-        ([says("one", ASK), says("two", ASK)], ("one", "two")),
-    ],
-)
-def test_an_allow_answers_later_asks_of_its_own_or_a_lower_source(hooks: list[Hook], asked_by: tuple[str, ...]) -> None:
-    result = both(hooks)
-    assert result.asked_by == asked_by
-    assert (result.decision == "ask") == bool(asked_by)
-
-
-def test_an_approval_of_other_arguments_answers_no_ask() -> None:
-    allows = says("allows", ALLOW, NOTHING)
-    result = both([allows, says("asks", ASK), says("rewriter", TO_1)])
-    assert (result.decision, result.subject, result.asked_by) == ("ask", 1, ("asks",))
-
-
-def test_skip_passes_over_its_own_and_lower_sources_but_no_hook_of_the_user_that_may_deny() -> None:
-    passed_over = [says("plugin", DENY, source="plugin"), says("code", DENY)]
-    asked = [
-        says("user_gate", NOTHING, mode="gate", source="user"),
-        says("user_rewriter", TO_1, NOTHING, source="user"),
-        says("managed_rewriter", NOTHING, source="managed"),
-    ]
-    for source in ("code", "managed"):
-        result = both([says("skips", PASS_OVER, source=source), *passed_over, *asked])
-        assert (result.decision, result.hook, result.subject) == ("skip", "skips", 1)
-        assert [name for name, _ in result.calls[:4]] == ["skips", "user_gate", "user_rewriter", "managed_rewriter"]
-
-
-def test_skip_gives_way_to_a_forced_continuation_that_it_cannot_pass_over() -> None:
-    managed = says("managed", Answer("force_continue"), source="managed")
-    result = both([says("skips", PASS_OVER), managed, says("later", NOTHING)], HookEvent.BEFORE_STEP)
-    assert (result.decision, result.hook) == ("force_continue", "managed")
-    assert result.calls == [("skips", 0), ("managed", 0)]
-
-
-def test_a_project_cannot_skip_or_allow() -> None:
-    hooks = [says("project", PASS_OVER, source="project"), says("skill", ALLOW, source="skill"), says("gate", DENY)]
-    assert both(hooks).hook == "gate"
-
-
-def test_all_are_asked_whether_to_continue_and_a_stop_wins() -> None:
-    hooks = [says("more", Answer("force_continue")), says("stop", Answer("stop")), says("rest", Answer("stop"))]
-    result = both(hooks, HookEvent.SHOULD_CONTINUE)
-    assert (result.decision, result.hook, len(result.calls)) == ("stop", "stop", 3)
-
-
-def test_a_deny_reads_as_what_the_event_knows() -> None:
-    assert both([says("h", DENY)], HookEvent.BEFORE_STEP).decision == "stop"
-    assert both([says("h", DENY)], HookEvent.ON_STOP).decision == "force_continue"
-
-
-@pytest.mark.parametrize(
-    ("event", "facts", "policy", "decision"),
-    [
-        (HookEvent.BEFORE_TOOL_USE, {}, {}, "deny"),
-        (HookEvent.BEFORE_TOOL_USE, {"own_failure": "open"}, {}, "proceed"),
-        (HookEvent.BEFORE_TOOL_USE, {"own_failure": "open", "source": "project"}, {}, "deny"),
-        (HookEvent.BEFORE_TOOL_USE, {"own_failure": "open"}, {"on_gate_failure": "ask"}, "ask"),
-        (HookEvent.BEFORE_TOOL_USE, {"entry_failure": "closed"}, {"on_gate_failure": "open"}, "deny"),
-        (HookEvent.BEFORE_STEP, {}, {}, "stop"),
-        (HookEvent.AFTER_TOOL_USE, {}, {}, "proceed"),
-        (HookEvent.AFTER_TOOL_USE, {"required": True}, {}, "deny"),
-        (HookEvent.AFTER_TOOL_USE, {}, {"on_gate_failure": "closed"}, "deny"),
-        (HookEvent.ON_STOP, {"own_failure": "closed"}, {}, "proceed"),
-    ],
-)
-@pytest.mark.parametrize("broken", FAILURES)
-def test_a_failure_becomes_an_outcome_at_its_own_hook(
-    event: HookEvent, facts: dict[str, Any], policy: dict[str, Any], decision: str, broken: Answer
-) -> None:
-    result = both([says("broken", broken, **facts)], event, **policy)
-    assert result.decision == decision
-    assert result.failed == (decision in BLOCKING) or decision == "ask"
-
-
-@pytest.mark.parametrize(
-    ("approvers", "reply", "fallback", "decision"),
-    [
-        ([], "ask", "deny", "ask"),
-        ([], None, "deny", "deny"),
-        ([], None, "allow", "allow"),
-        ([], "allow", "deny", "allow"),
-        ([], "deny", "allow", "deny"),
-        ([says("approver", ALLOW)], "deny", "deny", "allow"),
-        ([says("approver", ALLOW, source="plugin")], "deny", "allow", "deny"),
-        ([says("approver", ALLOW, source="user"), says("other", DENY, source="skill")], "allow", "allow", "deny"),
-    ],
-)
-def test_who_answers_a_question(approvers: list[Hook], reply: str | None, fallback: str, decision: str) -> None:
-    assert both([says("asks", ASK)], reply=reply, approvers=approvers, ask_fallback=fallback).decision == decision
-
-
-@pytest.mark.parametrize(("source", "decision"), [("user", "deny"), ("managed", "allow")])
-def test_a_hook_answers_no_question_of_a_higher_source(source: str, decision: str) -> None:
-    approver = says("approver", ALLOW, source=source)
-    assert both([says("asks", ASK, source="managed")], reply="deny", approvers=[approver]).decision == decision
-
-
-SUSPENDS = Answer("suspend")
-
-
-def test_two_hooks_that_wait_on_one_call_come_to_an_end() -> None:
-    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, [says("one", SUSPENDS), says("two", SUSPENDS)], HookPolicy())
-    assert (result.decision, set(result.given)) == ("proceed", {("suspend", "one", 0), ("suspend", "two", 0)})
-
-
-def test_a_gate_that_waits_above_a_rewrite_is_asked_about_both_subjects_and_no_more() -> None:
-    hooks = [says("gate", SUSPENDS, mode="gate"), says("rewriter", TO_1, NOTHING)]
-    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, hooks, HookPolicy())
-    assert (result.decision, result.subject) == ("proceed", 1)
-    assert set(result.given) == {("suspend", "gate", 0), ("suspend", "gate", 1)}
-
-
-def test_an_ask_beside_a_suspension_is_put_once() -> None:
-    hooks = [says("asks", ASK), says("waits", SUSPENDS), says("asks_too", ASK)]
-    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, hooks, HookPolicy())
-    assert (result.decision, len(result.given)) == ("allow", 3)
-
-
-def test_a_refusal_in_the_middle_of_a_chain_stands() -> None:
-    hooks = [says("one", SUSPENDS), says("two", SUSPENDS), says("three", SUSPENDS)]
-    result = answer_all(HookEvent.BEFORE_TOOL_USE, 0, hooks, HookPolicy(), refuses_at=1)
-    assert (result.decision, result.hook, len(result.given)) == ("deny", "two", 2)
-
-
-@pytest.mark.parametrize("answer", [Answer("skip", subject=1), Answer("allow", subject=1, final=True)])
-def test_an_answer_that_would_lose_its_own_rewrite_is_a_failure(answer: Answer) -> None:
-    assert (both([says("h", answer)]).decision, both([says("h", answer)]).failed) == ("deny", True)
-
-
 # -- what holds whatever the hooks do ----------------------------------------------------------------------------------
 
+EVENTS = tuple(SHARES)
 GATED = EVENTS[:-1]  # on_stop has nothing to block: there a deny asks for more
 WITH_SUBJECT = tuple(event for event in EVENTS if event.subject is not None)
 
@@ -809,7 +549,7 @@ def number_of(event: HookEvent, subject: int, outcome: HookOutcome) -> int:
 def one_deny(event: HookEvent) -> st.SearchStrategy[list[Hook]]:
     deciding = st.sampled_from(["gate", "transform"])
     drawn = hooks_of(event, least=1, most=1, mode=deciding, prefix="deny")
-    deny = DENY if event.decisions & {"deny"} or event.reads_deny_as else Answer("stop")
+    deny = Answer("deny") if event.decisions & {"deny"} or event.reads_deny_as else Answer("stop")
     return drawn.map(lambda hooks: [replace(hooks[0], first=(deny,) * 4, again=None, shadow=False)])
 
 

@@ -105,6 +105,14 @@ def told(engine, signals):
     return engine
 
 
+def watched(signals: Signals, hook: Any, **options: Any) -> HookManager:
+    """A manager that reports, with one hook."""
+    manager = HookManager(load_plugins=False)
+    manager.register(Telemetry(**signals.providers))
+    manager.register(Plugin(before_tool_use=hookimpl(**options)(hook)))
+    return manager
+
+
 # -- dispatches --------------------------------------------------------------------------------------------------------
 
 
@@ -170,9 +178,7 @@ def test_a_cancelled_dispatch_is_a_span(signals):
         task.cancel()
         await asyncio.wait([task])
 
-    manager = HookManager(load_plugins=False)
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(waits)))
+    manager = watched(signals, waits)
     asyncio.run(run())
     assert signals.spans[DISPATCH].attributes["error.type"] == "cancelled"
     assert signals.metrics["agent_hooks.dispatch.duration"] == [
@@ -193,9 +199,7 @@ def test_concurrent_dispatches_are_spans_of_their_own(signals):
     async def run():
         await asyncio.gather(one("a"), one("b"))
 
-    manager = HookManager(load_plugins=False)
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(hook)))
+    manager = watched(signals, hook)
     asyncio.run(run())
     spans = {span.context.span_id: span for span in signals.exporter.get_finished_spans()}
     for name in "ab":
@@ -210,9 +214,7 @@ def test_a_hook_with_a_timeout_has_its_dispatch_as_parent_in_its_thread(signals)
         with signals.span("in a thread"):
             return HookOutcome.deny("No.")
 
-    manager = HookManager(load_plugins=False)
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(timeout=60)(hook)))
+    manager = watched(signals, hook, timeout=60)
     manager.hooks().dispatch_sync(shell())
     assert signals.tree == [f"in a thread < {DISPATCH}", DISPATCH]
 
@@ -223,9 +225,7 @@ def test_an_async_hook_of_a_sync_call_has_its_dispatch_as_parent(signals):
         with signals.span("in the portal"):
             pass
 
-    manager = HookManager(load_plugins=False)
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(hook)))
+    manager = watched(signals, hook)
     with signals.span("request"):
         manager.hooks().call_tool_sync(ToolCall("Bash", {"command": "ls"}), lambda call: "done")
     assert signals.tree == [f"in the portal < {DISPATCH}", f"{DISPATCH} < request", "request"]
@@ -311,12 +311,11 @@ def filled(event: HookEvent, name: str) -> HookContext | None:
 @pytest.mark.parametrize(
     "event", [event for event in vars(HookEvent).values() if isinstance(event, HookEvent)], ids=str
 )
-def test_no_field_of_a_context_leaves(event, signals):
+def test_no_field_of_a_context_leaves(event, signals, manager):
     """Whatever hooks answer to it: nothing, a new subject, context, a reason, a failure."""
     fields = sorted(HookContext._known - {"event", "previous", "runtime", "step", "created_at", "updated_at"} - ALLOWED)
     contexts = [(name, ctx) for name in fields if (ctx := filled(event, name)) is not None]
     assert len(contexts) > 30
-    manager = HookManager(load_plugins=False)
     manager.register(Telemetry(**signals.providers, spans="all"))
 
     @hookimpl(mode="transform")
@@ -541,9 +540,7 @@ def test_below_the_spans_of_a_framework_are_only_dispatches(signals):
 
     agent = Agent(TestModel(), tools=[look], name="theirs")
     agent.instrument = InstrumentationSettings(tracer_provider=signals.tracers, include_content=False)
-    manager = HookManager(load_plugins=False)
-    manager.register(Telemetry(**signals.providers))
-    manager.register(Plugin(before_tool_use=hookimpl(lambda: HookOutcome.deny("No."))))
+    manager = watched(signals, lambda: HookOutcome.deny("No."))
     protect(agent, manager=manager)
     asyncio.run(agent.run("go"))
     assert signals.tree == [

@@ -14,6 +14,9 @@ from typing import Any
 import pytest
 
 import agent_hooks
+from tables import tables
+
+TABLES = tables(__file__)
 
 ROOT = Path(__file__).parent.parent
 
@@ -136,15 +139,7 @@ def test_a_commit_that_says_the_version_of_the_tag_everywhere_can_be_released(re
 
 @pytest.mark.parametrize(
     ("change", "says"),
-    [
-        ({"tag": "v1.2.4"}, "agent-hooks-one has the version 1.2.3, and the tag is v1.2.4."),
-        ({"tag": "1.2.3"}, "agent-hooks-core has the version 1.2.3, and the tag is 1.2.3."),
-        ({"CHANGELOG__md": "## [1.2.3]\n"}, "no section `## [1.2.3] - YYYY-MM-DD`"),
-        ({"CHANGELOG__md": "## [1.2.3] - 2026-13-01\n"}, "no section `## [1.2.3] - YYYY-MM-DD`"),
-        ({"README__md": "https://PLACEHOLDER/x"}, "README.md has the placeholder"),
-        ({"README__md": "x", "commit": False}, "The tree is not that of the commit:\n?? README.md"),
-        ({"tagged": "v1.2.3"}, "The tag v1.2.3 is of another commit."),
-    ],
+    TABLES["each_objection_to_a_release_is_named"],
 )
 def test_each_objection_to_a_release_is_named(release, change, says):
     assert says in release(**change)

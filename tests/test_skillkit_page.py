@@ -10,9 +10,7 @@ from agent_hooks import HookContext, ToolCall
 from agent_hooks.formats.entry import HookEntry
 from agent_hooks.handlers.payload import payload_of
 from agent_hooks.model.events import find_event
-from pages import named, our_names, resolve, tables, words_of_files
-
-NONE = "—"
+from pages import named, tables
 
 # What SkillKit's manual of hooks has, chapter by chapter.
 BOUNDARIES = "ToolUse Subagent SkillActivation LlmRequest ConversationSave ConversationLoad Turn Agent".split()
@@ -43,7 +41,6 @@ KEYS = {
 
 
 TABLES = tables("coming-from-skillkit.md")
-ROWS = [row for rows in TABLES.values() for row in rows]
 
 
 def context(event: str) -> HookContext:
@@ -56,30 +53,6 @@ def context(event: str) -> HookContext:
 def payload(event: str) -> dict[str, Any]:
     ctx = context(event)
     return payload_of(HookEntry(event=ctx.event, type="command", form="skill"), ctx)
-
-
-def keys_of_payloads() -> set[str]:
-    return {key for name in BOUNDARIES for side in ("Pre", "Post") for key in payload(side + name)}
-
-
-WORDS = words_of_files() | keys_of_payloads()
-
-
-@pytest.mark.parametrize("name", our_names(ROWS))
-def test_a_name_of_ours_exists(name: str):
-    assert resolve(name, WORDS) is not None
-
-
-@pytest.mark.parametrize("name", ["SkillHook.module", "tool_module"])
-def test_the_check_would_find_a_name_that_is_gone(name: str):
-    with pytest.raises(ImportError):
-        resolve(name, WORDS)
-
-
-def test_every_row_gives_a_name_of_ours_or_says_why_there_is_none():
-    assert len(ROWS) > 70
-    assert [row for row in ROWS if not named(row[-2]) and row[-2] != NONE] == []
-    assert [row for row in ROWS if row[-2] == NONE and not row[-1]] == []
 
 
 @pytest.mark.parametrize(("heading", "name"), [(heading, name) for heading in NAMES for name in NAMES[heading]])

@@ -22,8 +22,7 @@ def declaring(tables: Any) -> object:
     return Plugin()
 
 
-def test_a_table_belongs_to_the_plugin_that_is_registered_with_it():
-    manager = HookManager(load_plugins=False)
+def test_a_table_belongs_to_the_plugin_that_is_registered_with_it(manager):
     manager.register(declaring({"house": Model, "house-rules_2": Model}), "one")
     assert manager.settings_models == {"house": ("one", Model), "house-rules_2": ("one", Model)}
     manager.register(declaring(None), "none")

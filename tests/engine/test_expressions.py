@@ -11,36 +11,14 @@ from agent_hooks.engine.expressions import MAX_QUICK_SUBJECT, MAX_SUBJECT, bound
 from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.engine.matchers import text_test
 from agent_hooks.errors import RegistrationError
+from tables import tables
+
+TABLES = tables(__file__)
 
 # Of each, a text on which Python would look for years.
-ENDLESS = [
-    "(a+)+$",
-    "(?:a+)+$",
-    "(?P<x>a*)*$",
-    "((a+))+$",
-    "(a|a)*$",
-    "(a|aa)+$",
-    "(?:a?){30}a{30}$",
-    "((a+)?)+$",
-    "([a-z]+)*[)]$",
-    r"(\w+\s?)+$",
-    r"(a+\))?(a+)+$",
-    "(?x)(a+) +$",
-    "(?x)(a+) # more of it\n+$",
-    "(a+)(?#more of it)+$",
-]
+ENDLESS = TABLES["endless"]
 # All of these are written every day.
-USUAL = [
-    "^(Edit|Write)$",
-    "mcp__(memory|files)__.*",
-    "mcp__(read_)?file",
-    "^(?!Bash$)",
-    r"^mcp__.+__(get|list)_\w+$",
-    "[(+)]+$",
-    r"(\+)+",
-    "(?:ab)+",
-    "Edit|Write|.*a.*|.*b.*|.*c.*",
-]
+USUAL = TABLES["usual"]
 
 
 def search_of(pattern: str, source: str = "user"):

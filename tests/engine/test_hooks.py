@@ -7,15 +7,10 @@ import threading
 
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookRegistration
+from agent_hooks import HookOutcome, HookRegistration
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.testing import make_context
 from engine import shell
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 async def waits_and_denies(ctx):
@@ -107,16 +102,3 @@ def test_a_hook_may_dispatch_itself(manager):
 
     manager.add(HookRegistration("before_tool_use", outer))
     assert hooks.dispatch_sync(shell()).context == "outer and inner"
-
-
-def test_the_outcome_says_who_decided(manager):
-    manager.add(HookRegistration("before_tool_use", lambda ctx: None, name="silent"))
-    manager.add(HookRegistration("before_tool_use", lambda ctx: HookOutcome.deny("no"), name="guard"))
-    outcome = manager.hooks().dispatch_sync(shell())
-    assert (outcome.decision, outcome.hook, outcome.failed) == ("deny", "guard", False)
-
-
-def test_nobody_decided_where_nobody_had_an_opinion(manager):
-    manager.add(HookRegistration("before_tool_use", lambda ctx: HookOutcome.with_context("just so you know")))
-    outcome = manager.hooks().dispatch_sync(shell())
-    assert (outcome.decision, outcome.hook, outcome.context) == ("proceed", None, "just so you know")

@@ -20,6 +20,9 @@ from agent_hooks.errors import UnknownHookError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
 from engine import shell
+from tables import tables
+
+TABLES = tables(__file__)
 
 pytestmark = pytest.mark.interpreter
 
@@ -52,65 +55,40 @@ def test_they_are_loaded_in_the_order_of_their_names(install):
     assert context == "alpha saw ls\n\nbeta saw ls\n\ngamma saw ls"
 
 
-BROKEN = {
-    "raises": "raise RuntimeError('no licence')",
-    "exits": "import sys; sys.exit(3)",
-    "does not import": "import a_module_that_is_nowhere",
-    "has a wrong hook": "from agent_hooks import hookimpl\n@hookimpl\ndef before_tool_use(nonsense): pass",
-    "has a hook on no event": "from agent_hooks import hookimpl\n@hookimpl\ndef before_tol_use(ctx): pass",
-    "fails in its own hook": (
-        "from agent_hooks import hookimpl\n@hookimpl\ndef agent_hooks_register(manager): raise KeyError('k')"
-    ),
-}
+BROKEN = TABLES["broken"]
 
 
-@pytest.mark.parametrize("source", BROKEN.values(), ids=BROKEN)
-def test_a_broken_plugin_cannot_break_the_rest_and_counts_as_a_failing_gate(install, source):
+# The line of each that its error names.
+PLACES = dict(zip(BROKEN, (1, 1, 1, 2, 2, 3), strict=True))
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_plugin_cannot_break_the_rest_and_counts_as_a_failing_gate_that_names_its_line(
+    install, tmp_path, name
+):
     install("alpha")
-    install("broken", source)
+    install("broken", BROKEN[name])
     install("zeta")
+    (module,) = (tmp_path / "broken-dist").glob("*.py")
+    place = f"{module}:{PLACES[name]}"
     manager = HookManager()
     found = mine(manager, "alpha", "broken", "zeta")
     assert [info.status for info in found.values()] == ["active", "broken", "active"]
-    assert found["broken"].error
+    assert found["broken"].error.startswith(f"{place}: ")
     outcome = manager.hooks().dispatch_sync(shell())
-    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "broken")
+    assert (outcome.decision, outcome.failed, outcome.hook, outcome.origin) == ("deny", True, "broken", place)
+    assert place in outcome.reason
     assert "the plugin 'broken' of broken-dist could not be loaded" in outcome.reason
     assert "Repair or uninstall it, or set AGENT_HOOKS_DISABLE=broken" in outcome.reason
 
 
-PLACES = {
-    "raises": 1,
-    "exits": 1,
-    "does not import": 1,
-    "has a wrong hook": 2,
-    "has a hook on no event": 2,
-    "fails in its own hook": 3,
-}
-
-
-@pytest.mark.parametrize("name", BROKEN)
-def test_the_error_of_a_broken_plugin_names_the_line_of_its_own_code(install, tmp_path, name):
-    install("broken", BROKEN[name])
+@pytest.mark.parametrize(
+    ("source", "error"), [("json.loads('{')", "JSONDecodeError"), ("def (:", "SyntaxError")], ids=["library", "syntax"]
+)
+def test_the_error_names_the_plugins_line_and_not_that_of_a_library_it_calls(install, tmp_path, source, error):
+    install("broken", f"import json\n\n{source}\n")
     (module,) = (tmp_path / "broken-dist").glob("*.py")
-    place = f"{module}:{PLACES[name]}"
-    manager = HookManager()
-    assert mine(manager, "broken")["broken"].error.startswith(f"{place}: ")
-    outcome = manager.hooks().dispatch_sync(shell())
-    assert outcome.origin == place
-    assert place in outcome.reason
-
-
-def test_the_error_names_the_plugins_line_and_not_that_of_a_library_it_calls(install, tmp_path):
-    install("broken", "import json\n\njson.loads('{')\n")
-    (module,) = (tmp_path / "broken-dist").glob("*.py")
-    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: JSONDecodeError: ")
-
-
-def test_a_syntax_error_is_told_with_its_line(install, tmp_path):
-    install("broken", "import json\n\ndef (:\n")
-    (module,) = (tmp_path / "broken-dist").glob("*.py")
-    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: SyntaxError: ")
+    assert mine(HookManager(), "broken")["broken"].error.startswith(f"{module}:3: {error}: ")
 
 
 def test_an_entry_point_that_names_nothing_is_itself_the_place(install, tmp_path):
@@ -125,14 +103,7 @@ def test_an_entry_point_that_names_nothing_is_itself_the_place(install, tmp_path
 
 @pytest.mark.parametrize(
     ("needs", "status"),
-    [
-        ("agent-hooks-core>=99", "broken"),
-        ("agent_hooks.core[cli] (>=0.1,<0.1)", "broken"),
-        ("agent-hooks-core[cli,skills]>=0.1,<0.2", "active"),
-        ("agent-hooks-core", "active"),
-        ("agent-hooks-core-extras>=99", "active"),
-        ("agent-hooks-core>=99; extra == 'later'", "active"),
-    ],
+    TABLES["a_distribution_that_needs_another_version_of_the_core_is_broken"],
 )
 def test_a_distribution_that_needs_another_version_of_the_core_is_broken(install, needs, status):
     install("alpha", needs=needs)
@@ -215,19 +186,7 @@ def test_a_required_plugin_cannot_be_switched_off(install, monkeypatch, way):
 
 # -- plugins that add --------------------------------------------------------------------------------------------------
 
-ADDS = """
-    import sys
-    from agent_hooks import define_event, hookimpl, hookspec
-
-    @hookspec(firstresult=True)
-    def before_deploy(ctx, payload):
-        "Something is about to be deployed."
-
-    @hookimpl
-    def agent_hooks_add_hookspecs(manager):
-        define_event("before_deploy", aliases="PreDeploy", subject="payload", decisions="deny", closed="deny")
-        manager.add_hookspecs(sys.modules[__name__])
-"""
+ADDS = TABLES["texts"]["adds"]
 USES = """
     from agent_hooks import HookOutcome, hookimpl
 

@@ -13,6 +13,9 @@ from agent_hooks.sources.hookconfs import register_confs
 from agent_hooks.testing import make_context
 from agent_hooks.trust.manifest import ConfFile, Project
 from engine import Plugin, called
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def gate(match, answer=None, **options):
@@ -40,18 +43,7 @@ def problems(manager):
     return [problem for hook in manager.all_hooks() for problem in name_problems(hook, manager.known_tools)]
 
 
-SLIPS = [
-    ("BASH", "Bash"),
-    ("shel", "shell"),
-    ("Shelll", "Shell"),
-    ("hsell", "shell"),
-    ("READ", "Read"),
-    ("wrtie", "write"),
-    ("WebSaerch", "WebSearch"),
-    ("websarch", "websearch"),
-    ("run_shell_comand", "run_shell_command"),
-    ("web-search", "web_search"),
-]
+SLIPS = TABLES["slips"]
 
 
 @pytest.mark.parametrize(("name", "meant"), SLIPS)
@@ -132,15 +124,13 @@ def test_tools_that_are_declared_later_count():
 
 
 @pytest.mark.parametrize(("by", "is_known"), [("project", False), ("plugin", False), ("user", True), ("managed", True)])
-def test_a_name_is_declared_for_hooks_of_the_same_rank_and_below(by, is_known):
-    manager = HookManager(load_plugins=False)
+def test_a_name_is_declared_for_hooks_of_the_same_rank_and_below(by, is_known, manager):
     manager.register(gate("shel"), source="user")
     manager.declare_tools(["shel"], by)
     assert decided(manager).failed is not is_known
 
 
-def test_a_match_of_another_kind_of_event_is_not_about_tools():
-    manager = HookManager(load_plugins=False)
+def test_a_match_of_another_kind_of_event_is_not_about_tools(manager):
 
     @hookimpl(match="shel")
     def before_subagent():
@@ -155,8 +145,7 @@ def test_a_hook_that_may_fail_openly_does_so():
     assert decided(manager_with("shel", on_failure="open")).decision == "proceed"
 
 
-def test_a_slip_in_a_directory_closes_below_it_alone(tmp_path):
-    manager = HookManager(load_plugins=False)
+def test_a_slip_in_a_directory_closes_below_it_alone(tmp_path, manager):
     manager.register(gate("shel"), scope=("directory", str(tmp_path / "docs")))
     below = make_context("before_tool_use", tool="Read", args={"file_path": "docs/x"}, kind="read", cwd=str(tmp_path))
     beside = make_context("before_tool_use", tool="Read", args={"file_path": "src/x"}, kind="read", cwd=str(tmp_path))
@@ -221,11 +210,10 @@ def test_no_known_name_is_a_slip_of_another(name):
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def test_a_slip_in_a_hookconf_closes_below_its_directory(tmp_path):
+def test_a_slip_in_a_hookconf_closes_below_its_directory(tmp_path, manager):
     code = "from agent_hooks import hookimpl\n@hookimpl(match='shel')\ndef before_tool_use(): pass\n"
     path = tmp_path / "hookconf.py"
     conf = ConfFile(name=str(path), path=str(path), directory=str(tmp_path), code=code.encode())
-    manager = HookManager(load_plugins=False)
     assert register_confs(manager, Project(root=str(tmp_path), confs=(conf,))) == []
     ctx = make_context("before_tool_use", tool="Bash", kind="shell", cwd=str(tmp_path))
     outcome = manager.hooks().dispatch_sync(ctx)

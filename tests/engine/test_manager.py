@@ -8,18 +8,13 @@ from functools import partial
 import pluggy
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, HookRegistration, PathMatcher, RegistrationError, hookimpl, hookspec
+from agent_hooks import HookOutcome, HookRegistration, PathMatcher, RegistrationError, hookimpl, hookspec
 from agent_hooks.engine import hookspecs
 from agent_hooks.errors import UnknownHookError
 from agent_hooks.model.policy import HookPolicy
 from engine import Plugin, shell
 
 DENY = hookimpl(lambda: HookOutcome.deny("no"))
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 def status_of(manager, name):
@@ -286,10 +281,9 @@ def test_a_registration_becomes_a_plugin_of_its_name(manager):
     assert manager.plugins() == []
 
 
-def test_the_policy_is_fixed():
-    manager = HookManager(load_plugins=False)
+def test_the_policy_is_fixed(manager):
     with pytest.raises(AttributeError):
-        manager.policy = HookPolicy(shadow=True)  # type: ignore[misc]
+        manager.policy = HookPolicy(shadow=True)
 
 
 def test_a_hook_tells_where_it_is_written(manager):
@@ -303,7 +297,7 @@ def test_a_hook_tells_where_it_is_written(manager):
     assert info.origin == f"{__file__}:{Team.before_tool_use.__code__.co_firstlineno}"
 
 
-def test_what_is_no_hook_is_passed_over_as_pluggy_does():
+def test_what_is_no_hook_is_passed_over_as_pluggy_does(manager):
     """The names of a module are looked at in a shorter way than pluggy's, with the same result."""
     module = types.ModuleType("odd")
 
@@ -328,7 +322,6 @@ def test_what_is_no_hook_is_passed_over_as_pluggy_does():
         on_error=partial(hookimpl(lambda ctx: None)),
         builtin=len,
     )
-    manager = HookManager(load_plugins=False)
     for plugin in (module, Odd(), hookspecs):
         theirs = pluggy.PluginManager("agent_hooks")
         found = {name for name in dir(plugin) if manager.parse_hookimpl_opts(plugin, name) is not None}

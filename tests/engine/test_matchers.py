@@ -34,6 +34,9 @@ from agent_hooks.engine.markers import WEAKLY
 from agent_hooks.engine.matchers import DirectoryMatcher, compile_match, text_test
 from agent_hooks.testing import make_context, run_hook
 from engine import Plugin, called, result, shell
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def matches(text: str, name: str) -> bool:
@@ -41,23 +44,7 @@ def matches(text: str, name: str) -> bool:
     return test is None or bool(test(name))
 
 
-TEXTS = [
-    # text, names that match, names that do not
-    ("", ["anything", ""], []),
-    ("*", ["anything", "a.b", ""], []),
-    ("Bash", ["Bash"], ["bash", "Bash2", "MyBash", ""]),
-    ("Write|Edit", ["Write", "Edit"], ["Write|Edit", "MultiEdit"]),
-    ("Write, Edit", ["Write", "Edit"], ["Write,"]),
-    ("web-search", ["web-search"], ["web_search"]),
-    ("read_*", ["read_", "read_file"], ["my_read_file", "Read_file"]),
-    ("*_file", ["read_file", "_file"], ["read_files"]),
-    ("read_?", ["read_a"], ["read_", "read_ab", "xread_a"]),
-    ("mcp__*__read", ["mcp__files__read"], ["mcp__files__reader", "x_mcp__files__read"]),
-    ("^Bash$", ["Bash"], ["Bash2"]),
-    ("mcp__.*", ["mcp__a", "x mcp__a"], ["mcp_"]),
-    ("Edit$", ["Edit", "MultiEdit"], ["Editor"]),
-    ("(?i)bash", ["BASH"], ["zsh"]),
-]
+TEXTS = TABLES["texts"]
 
 
 @pytest.mark.parametrize(("text", "name"), [(text, name) for text, names, _ in TEXTS for name in names])
@@ -105,21 +92,6 @@ def test_what_is_too_long_to_search_may_meet_a_deny_but_no_allow():
     assert test("b" * (MAX_SUBJECT + 1)) == WEAKLY
 
 
-@pytest.mark.parametrize("source", ["project", "skill"])
-def test_a_project_may_use_names_and_globs(source):
-    assert text_test("Bash|Edit", source)
-    assert text_test("mcp__*", source)
-
-
-@pytest.mark.parametrize("source", ["project", "skill"])
-def test_a_projects_expression_needs_re2_because_its_running_time_is_bounded(source, monkeypatch):
-    monkeypatch.setitem(sys.modules, "re2", None)
-    with pytest.raises(
-        RegistrationError, match=rf"which a {source} may use only with RE2.*install agent-hooks-core\[re2\]"
-    ):
-        text_test("^(a+)+$", source)
-
-
 # -- what a match is tried on ------------------------------------------------------------------------------------------
 
 
@@ -129,70 +101,15 @@ def asked(event: str, match: str, **fields: Any) -> object:
     return True if predicate is None else predicate(ctx)
 
 
-@pytest.mark.parametrize(
-    ("event", "fields", "match"),
-    [
-        ("before_tool_use", {"tool_call": ToolCall("run_it", kind="shell")}, "run_it"),
-        ("before_tool_use", {"tool_call": ToolCall("run_it", kind="shell")}, "shell"),
-        ("before_tool_use", {"tool_call": ToolCall("run_it", kind="shell")}, "Bash"),
-        ("before_tool_use", {"tool_call": ToolCall("x", kind="search")}, "Glob"),
-        ("after_tool_use", {"tool_call": ToolCall("x", aliases=("y",))}, "y"),
-        ("permission_request", {"tool_call": ToolCall("x")}, "x"),
-        ("permission_request", {}, "main"),
-        ("before_subagent", {"name": "helper"}, "helper"),
-        ("after_subagent", {"name": "helper"}, "help*"),
-        ("before_skill_activation", {"skill_name": "pdf"}, "pdf"),
-        ("before_inference", {"model": "claude-opus-4-1"}, "claude-opus-4-1"),
-        ("before_inference", {"model": "claude-opus-4-1"}, "claude-opus"),
-        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "claude-opus"),
-        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "claude-*"),
-        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "^claude-opus"),
-        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "anthropic"),
-        ("before_inference", {"model": "anthropic:claude-opus-4-1"}, "anthropic:*"),
-        ("before_inference", {"model": "openrouter:anthropic/claude-opus-4"}, "claude-opus"),
-        ("after_inference", {"model": "openai:gpt-5"}, "claude|gpt"),
-        ("after_inference", {"model": "gpt-5"}, "claude|gpt"),
-        ("notification", {"notification_type": "idle"}, "idle"),
-        ("on_error", {"error": KeyError("k")}, "KeyError"),
-        ("on_error", {"error": KeyError("k")}, "LookupError"),
-        ("on_error", {"error": ErrorInfo(type="RateLimitError")}, "RateLimit*"),
-        ("on_host_event", {"host_event": "FileChanged"}, "FileChanged"),
-        ("after_step", {"step": Step()}, "final_response"),
-        ("before_step", {}, "main"),
-        ("session_start", {}, "main"),
-        ("before_subagent", {}, "main"),
-    ],
-)
-def test_a_match_is_tried_on_the_events_kind_of_thing_else_on_the_agent(event, fields, match):
-    assert asked(event, match, **fields) is True
-
-
-@pytest.mark.parametrize(
-    ("event", "fields", "match"),
-    [
-        ("before_tool_use", {"tool_call": ToolCall("run_it", kind="shell")}, "main"),
-        ("before_tool_use", {"tool_call": ToolCall("Bash2", kind="other")}, "Bash"),
-        ("before_inference", {"model": "claude-opus"}, "opus"),
-        ("before_inference", {"model": "anthropic:claude-opus"}, "opus"),
-        ("before_inference", {"model": "anthropic:claude-opus"}, "openai:*"),
-        ("before_subagent", {"name": "team:helper"}, "helper"),
-        ("before_subagent", {"name": "helpers"}, "helper"),
-        ("on_error", {"error": ErrorInfo(type="KeyError")}, "LookupError"),
-        ("before_step", {}, "mai"),
-    ],
-)
-def test_a_match_does_not_go_further_than_that(event, fields, match):
-    assert asked(event, match, **fields) is False
-
-
-@pytest.mark.parametrize(
-    ("name", "match", "expected"), [("a.b", "b", WEAKLY), ("a.b", "a.b", True), ("a.b", "a", False)]
-)
-def test_the_last_segment_of_a_dotted_name_matches_weakly(name, match, expected):
-    assert (
-        asked("before_tool_use", match.replace(".", r"\.") if "." in match else match, tool_call=ToolCall(name))
-        == expected
-    )
+@pytest.mark.parametrize("row", TABLES["matches"], ids=lambda row: f"{row['event']} {row['match']}")
+def test_a_match_is_tried_on_the_events_kind_of_thing_else_on_the_agent_and_goes_no_further(row):
+    made: dict[str, Any] = {"step": Step()} if row["event"] == "after_step" else {}
+    if "tool" in row:
+        made["tool_call"] = ToolCall(**row["tool"])
+    if "error" in row:
+        made["error"] = KeyError("k") if row["error"] == "k" else ErrorInfo(type=row["error"])
+    given = {key: value for key, value in row.items() if key not in ("event", "match", "is", "tool", "error")}
+    assert asked(row["event"], row["match"], **given, **made) == (WEAKLY if row["is"] == "weak" else row["is"])
 
 
 # -- matchers ----------------------------------------------------------------------------------------------------------
@@ -360,23 +277,7 @@ def reading(path: str, cwd: str = "/repo") -> HookContext:
 
 @pytest.mark.parametrize(
     ("pattern", "path", "expected"),
-    [
-        ("src/*.py", "src/a.py", True),
-        ("src/*.py", "src/deep/a.py", False),
-        ("src/**", "src/deep/a.py", True),
-        ("src/**/a.py", "src/a.py", True),
-        ("src/**/a.py", "src/x/y/a.py", True),
-        ("**/.env", "/elsewhere/.env", True),
-        ("**/.env", ".env", True),
-        ("**/.env", ".envrc", False),
-        ("*.py", "/elsewhere/a.py", False),
-        ("a?.py", "ab.py", True),
-        ("a?.py", "a/b.py", False),
-        ("/etc/*", "/etc/passwd", True),
-        ("/etc/*", "../etc/passwd", True),
-        ("src/*.py", "src/../src/a.py", True),
-        ("src/[x].py", "src/[x].py", True),
-    ],
+    TABLES["a_path_pattern"],
 )
 def test_a_path_pattern(pattern, path, expected):
     assert PathMatcher(pattern)(reading(path)) is expected
@@ -445,14 +346,17 @@ def test_a_session_of_another_project_is_not_in_the_directory(tmp_path):
     assert not DirectoryMatcher(str(tmp_path / "two" / "part"))(shell(**session))
 
 
-@pytest.mark.parametrize("pattern", ["mcp__memory__.*", "^Bash$", "Edit.*|Write", "Notebook.+", "[BR].*"])
-def test_a_simple_expression_of_a_project_needs_no_re2(pattern, monkeypatch):
+@pytest.mark.parametrize("source", ["project", "skill"])
+@pytest.mark.parametrize("pattern", ["Bash|Edit", "mcp__*", "mcp__memory__.*", "^Bash$", "Notebook.+", "[BR].*"])
+def test_names_globs_and_simple_expressions_of_a_project_need_no_re2(pattern, source, monkeypatch):
     monkeypatch.setitem(sys.modules, "re2", None)
-    assert text_test(pattern, "project") is not None
+    assert text_test(pattern, source) is not None
 
 
+@pytest.mark.parametrize("source", ["project", "skill"])
 @pytest.mark.parametrize("pattern", ["(a+)+$", "a{1,5}x.", "x*x*x*x*$", "(?=.*)", r"\d+$"])
-def test_an_expression_that_could_run_for_long_needs_re2_from_a_project(pattern, monkeypatch):
+def test_an_expression_that_could_run_for_long_needs_re2_from_a_project(pattern, source, monkeypatch):
     monkeypatch.setitem(sys.modules, "re2", None)
-    with pytest.raises(RegistrationError, match="RE2"):
-        text_test(pattern, "project")
+    message = rf"which a {source} may use only with RE2.*install agent-hooks-core\[re2\]"
+    with pytest.raises(RegistrationError, match=message):
+        text_test(pattern, source)

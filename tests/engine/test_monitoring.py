@@ -7,14 +7,9 @@ import asyncio
 import pluggy
 import pytest
 
-from agent_hooks import HookManager, HookOutcome, define_event, hookimpl, hookspec
+from agent_hooks import HookOutcome, define_event, hookimpl, hookspec
 from agent_hooks.errors import RegistrationError
 from engine import Plugin, shell
-
-
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
 
 
 def deny(ctx):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from agent_hooks import HookOutcome, HookPolicy, HookRegistration, HookStack, HookTriggers
+from agent_hooks import HookOutcome, HookPolicy, HookRegistration, HookStack
 from agent_hooks.testing import make_context
 from engine import shell
 
@@ -22,10 +22,6 @@ def test_a_stack_is_never_changed():
     assert [stack.dispatch_sync(ctx).context for stack in (empty, one, two)] == ["", "one", "one\n\ntwo"]
 
 
-def test_an_empty_stack_lets_everything_through():
-    assert HookStack().dispatch_sync(shell()) == HookOutcome()
-
-
 def test_hooks_are_ordered_by_priority_whenever_they_were_added():
     stack = (
         HookStack()
@@ -37,24 +33,10 @@ def test_hooks_are_ordered_by_priority_whenever_they_were_added():
     assert [info.name for info in stack.describe()] == ["<lambda>", "named", "<lambda>"]
 
 
-def test_one_hook_may_serve_several_events():
-    stack = HookStack().with_hook(
-        lambda ctx: HookOutcome.with_context(str(ctx.event)), HookTriggers.of("StepStart", "on_stop")
-    )
-    said = [stack.dispatch_sync(make_context(event)).context for event in ("before_step", "on_stop", "after_step")]
-    assert said == ["before_step", "on_stop", ""]
-
-
 def test_a_registration_is_a_hook_too():
     stack = HookStack().with_registration(HookRegistration("before_tool_use", say("hi"), match="Read"))
     assert stack.dispatch_sync(shell()).context == ""
     assert stack.dispatch_sync(make_context(tool="Read", args={})).context == "hi"
-
-
-def test_the_options_are_those_of_a_registration():
-    stack = HookStack().with_hook(lambda ctx: HookOutcome.deny("no"), "before_tool_use", match="Read", mode="gate")
-    assert stack.dispatch_sync(shell()).decision == "proceed"
-    assert stack.describe()[0].mode == "gate"
 
 
 def test_a_stack_keeps_its_policy():
@@ -63,14 +45,6 @@ def test_a_stack_keeps_its_policy():
 
     stack = HookStack(policy=HookPolicy(on_gate_failure="open")).with_hook(faulty, "before_tool_use")
     assert stack.dispatch_sync(shell()).decision == "proceed"
-
-
-def test_a_stack_answers_async_calls():
-    async def deny(ctx):
-        await asyncio.sleep(0)
-        return HookOutcome.deny("no")
-
-    assert asyncio.run(HookStack().with_hook(deny, "before_tool_use").dispatch(shell())).reason == "no"
 
 
 def test_a_stack_knows_no_installed_plugins():
@@ -88,3 +62,11 @@ def test_a_subclass_stays_one_with_what_it_has_of_its_own():
     assert (type(one), one.owner, len(one), len(empty)) == (Audited, "ops", 1, 0)
     assert one.dispatch_sync(make_context("before_step")).context == "one"
     assert one.with_hook(say("two"), "before_step").dispatch_sync(make_context("before_step")).context == "one\n\ntwo"
+
+
+def test_a_stack_answers_async_calls():
+    async def deny(ctx):
+        await asyncio.sleep(0)
+        return HookOutcome.deny("no")
+
+    assert asyncio.run(HookStack().with_hook(deny, "before_tool_use").dispatch(shell())).reason == "no"

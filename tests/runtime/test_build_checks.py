@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import AgentBuilder, HookManager, HookOutcome, MetadataMatcher, PathMatcher, ToolNameMatcher, hookimpl
+from agent_hooks import AgentBuilder, HookOutcome, MetadataMatcher, PathMatcher, ToolNameMatcher, hookimpl
 from agent_hooks.errors import PriorityConflictError, RegistrationError
 from agent_hooks.runtime.build_checks import check_matches, check_priorities
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from engine import Plugin, called, shell
 from runtime.agents import call
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 @tool(kind="shell")
@@ -122,8 +125,7 @@ def test_an_unknown_name_is_named_and_how_to_declare_it(warned):
     assert "known_tools" in text
 
 
-def test_a_slip_of_a_plugin_is_logged_and_closes(caplog):
-    manager = HookManager(load_plugins=False)
+def test_a_slip_of_a_plugin_is_logged_and_closes(caplog, manager):
     manager.register(Plugin(before_tool_use=hookimpl(match="shel", name="gate")(deny)), source="plugin")
     with caplog.at_level(logging.WARNING, "agent_hooks"):
         check_matches(manager, [run_shell])
@@ -157,25 +159,11 @@ def test_a_hook_for_a_tool_means_that_tool_in_the_agent_that_has_it():
 DENY = hookimpl(lambda: HookOutcome.deny("no"))
 
 
-@pytest.fixture
-def manager():
-    return HookManager(load_plugins=False)
-
-
 @pytest.mark.parametrize(
     ("first", "second", "conflict"),
     [
-        ({}, {}, True),
-        ({"match": "Read"}, {"match": "Read|Write"}, True),
-        ({"match": "Read"}, {"match": "Write"}, False),
-        ({"match": "Read"}, {}, True),
-        ({"match": "mcp__*"}, {"match": "mcp__files"}, True),
-        ({"match": "mcp__*"}, {"match": "Read"}, False),
+        *TABLES["conflicts"],
         ({"match": "Read"}, {"match": lambda ctx: True}, True),
-        ({"priority": 1}, {}, False),
-        ({"mode": "observe"}, {}, False),
-        ({"tryfirst": True}, {}, False),
-        ({"shadow": True}, {}, False),
     ],
 )
 def test_two_plugins_conflict_if_their_order_would_be_an_accident(manager, first, second, conflict):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentState, HookContext, HookOutcome, HookRegistration, HookTriggers, hookimpl
-from agent_hooks.errors import AgentHooksError, RunError
+from agent_hooks import AgentState, HookOutcome, HookRegistration, hookimpl
+from agent_hooks.errors import RunError
 from agent_hooks.runtime.capabilities import UseContextConfig, UseHook, UseHooks
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
@@ -122,14 +122,6 @@ def test_what_is_no_capability_is_refused_at_once(wrong):
         Trial().builder.with_capability(wrong)
 
 
-def test_an_error_of_a_capability_reaches_whoever_builds():
-    def fails(builder: AgentBuilder) -> AgentBuilder:
-        raise LookupError("no such setting")
-
-    with pytest.raises(LookupError, match="no such setting"):
-        with_capabilities(Trial("done"), Adds(fails)).build()
-
-
 class Offers:
     """A plugin that offers a capability under a name."""
 
@@ -185,33 +177,6 @@ def test_a_capability_of_a_plugin_that_cannot_be_had_is_refused_with_the_reason(
 # -- UseHook -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "triggers",
-    [
-        "before_tool_use",
-        "PreToolUse",
-        ["before_tool_use", "after_step"],
-        HookTriggers.of("before_tool_use", "after_step"),
-        HookTriggers.before_tool_use(),
-        HookTriggers.all(),
-    ],
-    ids=repr,
-)
-def test_a_hook_is_added_on_its_events(triggers):
-    seen: list[str] = []
-    trial = with_capabilities(Trial(call(), "done"), UseHook(lambda ctx: seen.append(str(ctx.event)), triggers))
-    trial.run()
-    assert seen.count("before_tool_use") == 1
-    several = not isinstance(triggers, str) and len(list(triggers)) > 1
-    assert seen.count("after_step") == (2 if several else 0)
-
-
-def test_a_hook_may_be_added_on_no_event_at_all():
-    hook = Says(None)
-    with_capabilities(Trial(call(), "done"), UseHook(hook, HookTriggers.none())).run()
-    assert hook.calls == []
-
-
 def test_a_hook_has_the_priority_name_match_and_options_it_is_given():
     first = UseHook(lambda ctx: HookOutcome.with_context("low"), "before_tool_use", priority=1, match="read")
     second = UseHook(
@@ -222,17 +187,6 @@ def test_a_hook_has_the_priority_name_match_and_options_it_is_given():
     assert results(trial.run()) == ["echo: a\n\nhigh\n\nlow"]
     found = {info.name: info for info in trial.build().interceptor.manager.describe("before_tool_use")}  # type: ignore[attr-defined]
     assert (found["second"].priority, found["second"].mode, found["second"].match) == (2, "gate", "echo")
-
-
-def test_a_hook_may_be_an_object_with_handle_that_returns_a_changed_context():
-    """The form of the documents this comes from."""
-
-    class Blocks:
-        def handle(self, ctx: HookContext) -> HookContext:
-            return ctx.with_tool_execution_blocked("not this one") if ctx.tool_name == "echo" else ctx
-
-    trial = with_capabilities(Trial(call(), "done"), UseHook(Blocks(), "before_tool_use"))
-    assert results(trial.run()) == ["Denied: not this one"]
 
 
 # -- UseHooks ----------------------------------------------------------------------------------------------------------
@@ -266,34 +220,6 @@ def test_registrations_and_plugins_are_added_together_in_order():
     assert (found["second"].priority, found["second"].match) == (5, "read")
 
 
-def test_a_registration_keeps_all_its_options():
-    registration = HookRegistration(
-        ["before_step", "after_step"],
-        lambda ctx: HookOutcome.stop("no"),
-        name="shadowed",
-        shadow=True,
-        required=True,
-        mode="gate",
-        continue_on_failure=True,
-    )
-    trial = with_capabilities(Trial("done"), UseHooks(registration))
-    assert trial.run().status == "completed"
-    for event in ("before_step", "after_step"):
-        (info,) = [i for i in trial.build().interceptor.manager.describe(event) if i.name == "shadowed"]  # type: ignore[attr-defined]
-        assert (info.shadow, info.required, info.mode) == (True, True, "gate")
-
-
-@pytest.mark.parametrize("wrong", [lambda ctx: None, Audit], ids=["function", "class"])
-def test_what_has_no_hooks_is_refused_when_the_agent_is_built(wrong):
-    """It would never run, without any sign of it."""
-    with pytest.raises(AgentHooksError):
-        with_capabilities(Trial("done"), UseHooks(wrong)).build()
-
-
-def test_no_hooks_are_no_mistake():
-    assert with_capabilities(Trial("done"), UseHooks()).run().output == "done"
-
-
 # -- UseContextConfig --------------------------------------------------------------------------------------------------
 
 
@@ -319,10 +245,3 @@ def test_what_is_empty_leaves_what_the_state_has(prompt, response_format, expect
     trial = with_capabilities(Trial("done"), UseContextConfig(prompt, response_format))
     trial.run("go", AgentState(system_prompt="as it was", response_format="text"))
     assert (trial.requests[0].system_prompt, trial.requests[0].response_format) == expected
-
-
-def test_a_hook_may_still_change_what_is_configured():
-    trial = with_capabilities(Trial("done"), UseContextConfig("Be kind."))
-    trial.on("before_step", lambda ctx: HookOutcome.with_state(ctx.state.with_system_prompt("Be quick.")))
-    trial.run()
-    assert trial.requests[0].system_prompt == "Be quick."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 
 import pytest
@@ -76,15 +75,6 @@ def test_it_does_in_a_running_event_loop_too(project):
     shell = Shell(cwd=project.root)
     asyncio.run(shell.builder.build().run("go"))
     assert shell.ran == []
-
-
-def test_results_are_judged_by_files_as_well(project):
-    withheld = json.dumps({"decision": "block", "reason": "withheld"})
-    project.write({".claude/settings.json": settings("PostToolUse", f"echo '{withheld}'", matcher="Bash")}).trust()
-    shell = Shell(cwd=project.root)
-    assert shell.run() == ["ls"]
-    assert "withheld" in shell.told[0]
-    assert "ran ls" not in shell.told[0]
 
 
 def test_agents_in_different_directories_do_not_see_each_others_files(tmp_path):
@@ -196,11 +186,6 @@ def test_policies_of_files_reach_the_runtime(project, config):
         "on_stop", lambda ctx: {"decision": "block", "reason": "go on"}, name="stubborn"
     )
     assert len(stubborn.build().run_sync("go").steps) == 2
-
-
-def test_a_policy_in_shadow_enforces_nothing(project, config):
-    (config / "agent-hooks.toml").write_text(toml(["sh", "-c", denying("no")]) + "[policy]\nshadow = true\n")
-    assert Shell(cwd=project.root).run() == ["ls"]
 
 
 def test_an_agent_is_what_its_files_were_when_it_was_built(project):

@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import AgentBuilder, AgentState, HookOutcome, HookRegistration
+from agent_hooks import AgentBuilder, HookOutcome, HookRegistration
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.errors import RunError
-from agent_hooks.model.state import Message
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.defaults import DEFAULTS
 from agent_hooks.runtime.driver import ScriptedDriver
-from runtime.agents import Trial, boom, call, echo, reply, said, signal_of, stop_signal
+from runtime.agents import Trial, boom, call, echo, reply, said
 
 
 def test_the_defaults_are_three_hooks_by_code():
@@ -23,73 +22,6 @@ def test_the_defaults_are_three_hooks_by_code():
         (["after_step"], "append_messages", 80, "code"),
         (["should_continue"], "stop_without_tool_calls", 0, "code"),
     ]
-
-
-def test_usage_is_added_up_each_step_joins_the_conversation_and_an_answer_completes_the_run():
-    state = Trial(reply("let me see", call(), tokens=5), reply("", call()), reply("done", tokens=7)).run()
-    assert (state.usage.total, [step.usage.total for step in state.steps]) == (12, [5, 0, 7])
-    see, again = ("assistant", "let me see"), ("assistant", "")
-    assert said(state.messages) == [
-        ("user", "go"),
-        *(see, ("tool", "echo: a")),
-        *(again, ("tool", "echo: a")),
-        ("assistant", "done"),
-    ]
-    assert ([str(signal.reason) for signal in state.stop_signals], state.status) == (["completed"], "completed")
-
-
-def test_before_the_first_step_there_is_nothing_to_complete():
-    state = Trial("done").run("go", AgentState(messages=(Message(role="assistant", content="hello"),)))
-    assert (state.output, state.step_count) == ("done", 1)
-
-
-@pytest.mark.parametrize("priority", [0, 1000])
-def test_hooks_after_a_step_see_what_the_defaults_have_recorded(priority):
-    trial = Trial(reply("done", tokens=5))
-    hook = trial.on("after_step", priority=priority)
-    trial.run()
-    state = hook.calls[0].state
-    assert (state.usage.total, said(state.messages)[-1]) == (5, ("assistant", "done"))
-
-
-@pytest.mark.parametrize("outcome", [HookOutcome.stop("now"), HookOutcome.skip(), HookOutcome.force_continue("more")])
-def test_no_hook_can_keep_a_step_from_being_recorded(outcome):
-    trial = Trial(reply("", call(), tokens=5), "done")
-    trial.on("after_step", outcome, times=1, priority=1000)
-    state = trial.run()
-    assert ("tool", "echo: a") in said(state.messages)
-    assert state.usage.total == 5
-
-
-@pytest.mark.parametrize("outcome", [HookOutcome.stop("now"), HookOutcome.signal(stop_signal("time_limit"))])
-def test_a_stop_beats_the_natural_end(outcome):
-    trial = Trial("done")
-    trial.on("should_continue", outcome, when=lambda ctx: ctx.step_index == 1)
-    state = trial.run()
-    assert (state.status, signal_of(state).reason != "completed") == ("stopped", True)
-
-
-@pytest.mark.parametrize(
-    ("left_out", "tokens", "messages"),
-    [
-        (["accumulate_usage"], 0, [("user", "go"), ("assistant", "done")]),
-        (["append_messages"], 5, [("user", "go")]),
-        (["append_messages", "accumulate_usage"], 0, [("user", "go")]),
-    ],
-)
-def test_what_a_default_that_was_left_out_does_is_not_done(left_out, tokens, messages):
-    trial = Trial(reply("done", tokens=5))
-    trial.builder = trial.builder.without_default(*left_out)
-    state = trial.run()
-    assert (state.usage.total, said(state.messages), state.output) == (tokens, messages, "done")
-
-
-def test_without_its_natural_end_a_run_goes_on_until_something_stops_it():
-    trial = Trial("one", "two", "three")
-    trial.builder = trial.builder.without_default("stop_without_tool_calls")
-    trial.on("should_continue", HookOutcome.stop("enough"), when=lambda ctx: ctx.step_index == 3)
-    state = trial.run()
-    assert (len(trial.requests), state.status) == (3, "stopped")
 
 
 def test_a_replacement_takes_the_place_of_a_default():

@@ -23,6 +23,9 @@ from agent_hooks import (
 from agent_hooks.runtime.definitions import Definition, stop_hooks
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.system.store import MemoryStore
+from tables import tables
+
+TABLES = tables(__file__)
 
 REVIEWER = """---
 name: reviewer
@@ -156,15 +159,7 @@ def test_hooks_and_trust_of_a_definition_are_none_unless_it_says_so():
 
 @pytest.mark.parametrize(
     ("text", "problem"),
-    [
-        ("You review.", "name is missing"),
-        ("---\ndescription: x\n---\n", "name is missing"),
-        ("---\nname: x\nmaxTurns: many\n---\n", "maxTurns is a whole number"),
-        ("---\nname: x\nmaxTurns: 0\n---\n", "maxTurns is a whole number"),
-        ("---\nname: x\nmodel: [a]\n---\n", "model is the name"),
-        ("---\nname: x\n", ""),
-        ("---\nname: x\nmodel: gpt-9\n---\n", "model: .*'gpt-9'"),
-    ],
+    TABLES["what_is_wrong_in_the_file_is_named_with_it"],
 )
 def test_what_is_wrong_in_the_file_is_named_with_it(folder, text, problem):
     file = folder / "agents" / "reviewer.md"

@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 
-from agent_hooks import AgentState, HookOutcome
+from agent_hooks import HookOutcome
 from agent_hooks.errors import DriverError, RunFailedError, StopRunError
 from agent_hooks.model.inference import ModelRequest, ModelResponse
-from agent_hooks.model.state import Step, Usage
+from agent_hooks.model.state import Usage
 from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
-from runtime.agents import Trial, call, reply, said, signal_of, stop_signal
-from runtime.cases import Case, hook
+from runtime.agents import Trial, call, reply, signal_of
+from tables import tables
+
+TEXTS = tables(__file__)["texts"]
 
 NO = ConnectionError("no answer")
 STOP = HookOutcome.stop("that is enough")
@@ -27,24 +29,7 @@ ON = HookOutcome.force_continue("there is more to do")
 AGAIN = HookOutcome.retry()
 
 
-def changing(**changes: Any) -> Any:
-    """A hook that changes the request."""
-    return lambda ctx: HookOutcome.proceed(request=ctx.request.replace(**changes))
-
-
 # -- the request and the response --------------------------------------------------------------------------------------
-
-
-def test_the_request_says_everything_the_model_is_asked():
-    trial = Trial("done")
-    schema = {"type": "object"}
-    trial.run("go", AgentState(system_prompt="Be kind.", response_format=schema))
-    (request,) = trial.requests
-    assert (request.model, request.system_prompt, request.response_format) == ("scripted", "Be kind.", schema)
-    assert [tool["name"] for tool in request.tools] == ["echo", "boom"]
-    assert request.tools[0]["description"] == "Say it again."
-    assert request.tools[0]["parameters"]["required"] == ["text"]
-    assert said(request.messages) == [("user", "go")]
 
 
 @pytest.mark.parametrize("event", ["before_inference", "after_inference"])
@@ -57,68 +42,6 @@ def test_inference_hooks_are_told_what_they_match_and_measure(event):
     assert (ctx.model, ctx.message_count, ctx.tool_count) == ("scripted", 1, 2)
     assert isinstance(ctx.request, ModelRequest)
     assert ctx.response == (None if event == "before_inference" else reply("done"))
-
-
-def test_after_inference_is_told_the_model_that_answered():
-    trial = Trial(ModelResponse(content="done", model="scripted-2026"))
-    asked = trial.on("after_inference")
-    state = trial.run()
-    assert (asked.calls[0].model, state.steps[0].model) == ("scripted-2026", "scripted-2026")
-
-
-def test_a_rewritten_request_is_the_one_that_is_sent_and_leaves_the_conversation():
-    trial = Trial("done")
-    trial.on("before_inference", changing(messages=(), settings={"temperature": 0}))
-    state = trial.run()
-    assert (trial.requests[0].messages, trial.requests[0].settings) == ((), {"temperature": 0})
-    assert said(state.messages) == [("user", "go"), ("assistant", "done")]
-
-
-def test_hooks_after_a_rewritten_request_are_told_what_is_in_it():
-    trial = Trial("done")
-    trial.on("before_inference", changing(model="claude-opus-4", messages=(), tools=()), priority=1)
-    asked = trial.on("before_inference")
-    trial.run()
-    ctx = asked.calls[-1]
-    assert (ctx.model, ctx.message_count, ctx.tool_count) == ("claude-opus-4", 0, 0)
-
-
-RESPONSES = {
-    "context is added to a rewritten request": Case(
-        "done", before_inference=[changing(messages=()), HookOutcome.with_context("Hi")]
-    ).gives(read=[["Hi"]]),
-    "a rewritten response takes the place of the model's": Case(
-        reply("my key is swordfish", tokens=5),
-        after_inference=lambda ctx: HookOutcome.proceed(response=ctx.response.replace(content="my key is ****")),
-    ).gives(output="my key is ****", tokens=5, nowhere="swordfish"),
-    # What was taken out of an answer does not come back because the run ends.
-    "an earlier rewrite is kept where a later hook stops": Case(
-        "my key is swordfish",
-        after_inference=[
-            hook(HookOutcome.proceed(response="my key is ****"), priority=2),
-            hook(STOP, priority=1),
-        ],
-    ).gives(output="my key is ****", status="stopped", nowhere="swordfish"),
-    "a response may be rewritten into a call": Case(
-        "I would rather not", "done", after_inference=hook(HookOutcome.proceed(response=call()), times=1)
-    ).gives(results=["echo: a"]),
-}
-
-
-@pytest.mark.parametrize("response", RESPONSES)
-def test_what_becomes_of_a_response(response):
-    RESPONSES[response].check()
-
-
-def test_a_withheld_response_is_recorded_without_its_message_and_with_its_cost():
-    trial = Trial(reply("the secret", call(), tokens=5, finish_reason="tool_calls"))
-    trial.on("after_inference", HookOutcome.deny("not for you"))
-    state = trial.run()
-    assert state.steps == (Step(model="scripted", usage=Usage(input_tokens=5), finish_reason="withheld"),)
-    assert (state.usage.total, state.status, state.output) == (5, "stopped", None)
-    assert signal_of(state).message == "not for you"
-    assert "the secret" not in str(state)
-    assert "before_tool_use" not in trial.events
 
 
 # -- what it costs -----------------------------------------------------------------------------------------------------
@@ -134,15 +57,6 @@ def test_what_each_model_has_cost_is_added_up_also_for_answers_that_were_not_tak
     state = trial.run()
     assert {model: usage.total for model, usage in state.model_usage.items()} == {"small": 3, "large": 12}
     assert [step.usage.total for step in state.steps] == [8, 7]
-
-
-@pytest.mark.parametrize("rewritten", ["short", ModelResponse(content="short")])
-def test_what_an_answer_has_cost_is_on_record_however_a_hook_rewrites_it(rewritten):
-    trial = Trial(reply("a long answer", tokens=70))
-    trial.on("after_inference", HookOutcome.update(response=rewritten))
-    state = trial.run()
-    assert state.output == "short"
-    assert [usage.total for usage in state.model_usage.values()] == [70]
 
 
 @pytest.mark.parametrize(
@@ -188,17 +102,7 @@ def test_retries_of_a_failing_request_are_limited_and_its_error_is_not_lost(most
 
 # -- errors ------------------------------------------------------------------------------------------------------------
 
-FAILING = """
-from agent_hooks import AgentBuilder, ScriptedDriver, ToolCall
-
-def pay(card: str) -> None:
-    raise ValueError(f"no such card: {card}")
-
-agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("pay", {"card": "4111"}), ConnectionError("4111")))
-state = agent.with_tools(pay).with_name("shop").build().run_sync("Pay with 4111.")
-print(state.status, [error.type for error in state.errors])
-state.raise_for_error()
-"""
+FAILING = TEXTS["failing"]
 
 
 def test_a_program_whose_run_fails_reads_one_warning_with_the_kinds_of_errors_and_no_values(tmp_path):
@@ -269,19 +173,3 @@ def test_a_reply_that_is_none_is_an_error_of_the_run():
     state = Trial().builder.with_driver(Wrong()).build().run_sync("go")
     assert (state.status, state.errors[0].type) == ("failed", DriverError.__name__)
     assert "42" in state.errors[0].message
-
-
-def test_a_response_rewritten_into_nonsense_is_an_error_of_the_run():
-    trial = Trial("done")
-    trial.on("after_inference", HookOutcome.proceed(response=42))
-    state = trial.run()
-    assert (state.status, state.errors[0].type) == ("failed", DriverError.__name__)
-    assert trial.events.count("on_error") == trial.events.count("after_step") == 1
-
-
-def test_a_driver_may_stop_the_run():
-    """Not an error: the message is the reason."""
-    state = Trial(call(), StopRunError("out of money", spent=12)).run()
-    assert signal_of(state) == stop_signal(
-        "stop_requested", message="out of money", context={"spent": 12}, source="scripted"
-    )

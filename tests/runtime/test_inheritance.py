@@ -29,13 +29,6 @@ from agent_hooks.runtime.pausing import hooks_in
 from runtime.agents import Recorder, Says, Trial, call, child, count, echo, parent, spawning
 
 
-def test_observers_of_the_parent_hear_of_each_event_of_the_child_once():
-    trial, _ = parent(child(call(text="1"), "one"))
-    trial.run()
-    assert [ctx.tool_name for ctx in trial.seen("after_tool_use")] == ["echo", "spawn"]
-    assert len(trial.seen("before_execution")) == 2
-
-
 def test_a_hook_that_both_have_is_asked_once():
     recorder = Recorder()
 
@@ -83,33 +76,17 @@ def blocked(states: list[AgentState]) -> list[bool]:
     return [execution.was_blocked for state in states for step in state.steps for execution in step.executions]
 
 
-# What the parent's gate answers about a call of the child, the hooks of the child and its policy.
-DENIED: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
-    "a gate denies": (HookOutcome.deny("No."), {}, {}),
-    "nothing skips it": (HookOutcome.deny("No."), {"before_tool_use": HookOutcome.skip()}, {}),
-    "nothing allows beside it": (HookOutcome.deny("No."), {"before_tool_use": HookOutcome.allow()}, {}),
-    "nor for good": (HookOutcome.deny("No."), {"before_tool_use": HookOutcome.allow(final=True)}, {}),
-    "the child cannot grant what it asks": (
-        HookOutcome.ask("Really?"),
-        {"before_tool_use": HookOutcome.allow(), "permission_request": "approve"},
-        {},
-    ),
-    "a failing gate blocks": (ValueError("broken"), {}, {"on_gate_failure": "open", "ask_fallback": "allow"}),
-}
-
-
-@pytest.mark.parametrize("name", DENIED)
+@pytest.mark.parametrize("answer", [HookOutcome.deny("No."), ValueError("broken")], ids=["denies", "fails"])
 @pytest.mark.parametrize("priority", [-1000, 1000])
-def test_what_a_gate_of_the_parent_does_not_let_through_nothing_of_the_child_does(name, priority):
-    answer, hooks, policy = DENIED[name]
-    inner = AgentBuilder(plugins=(), policy=HookPolicy(**policy)).with_tools(echo).with_name("helper")
-    for event, own in hooks.items():
-        inner = inner.hook(event, Says(own))
+def test_a_call_is_blocked_that_a_gate_of_the_parent_denies_or_fails_on(answer, priority):
+    """Whatever hooks of the child are asked besides, a test with generated ones shows below."""
+    policy = HookPolicy(on_gate_failure="open", ask_fallback="allow")
+    inner = AgentBuilder(plugins=(), policy=policy).with_tools(echo).with_name("helper")
     trial, states = parent(inner.with_driver(ScriptedDriver(call(text="secret"), "done")).build())
     trial.on("before_tool_use", answer, when=is_echo, priority=priority)
     trial.run()
     assert blocked(states) == [True]
-    assert name != "a gate denies" or count("Denied: No.", states[0].messages) == 1
+    assert count("Denied: No.", states[0].messages) == isinstance(answer, HookOutcome)
 
 
 def test_it_holds_for_a_grandchild():
@@ -150,15 +127,6 @@ def test_who_is_asked_is_the_parents_to_say():
     assert blocked(states) == [True]
 
 
-def test_a_rewrite_of_the_child_is_judged_by_the_parents_gate():
-    rewrites = Says(lambda ctx: HookOutcome.update(tool_args={"text": "secret"}))
-    inner = child(call(text="harmless"), "done", before_tool_use=rewrites)
-    trial, states = parent(inner)
-    trial.on("before_tool_use", HookOutcome.deny("No."), when=lambda ctx: ctx.tool_args.get("text") == "secret")
-    trial.run()
-    assert blocked(states) == [True]
-
-
 @pytest.mark.parametrize("policy", [None, "ask"])
 @pytest.mark.parametrize("source", ["code", "skill"])
 def test_a_failing_gate_of_the_child_blocks_whatever_the_parents_policy_says(source, policy):
@@ -175,34 +143,6 @@ def test_a_failing_gate_of_the_child_blocks_whatever_the_parents_policy_says(sou
     trial.on("before_tool_use", None)
     trial.run()
     assert blocked(states) == [True]
-
-
-@pytest.mark.parametrize(
-    ("event", "when"),
-    [("before_step", lambda ctx: ctx.depth == 1 and ctx.step_index == 1), ("before_tool_use", is_echo)],
-)
-def test_what_a_hook_of_the_parent_decides_to_stop_the_child_cannot_send_on(event, when):
-    inner = child(call(text="1"), "done", "more", on_stop=Says(HookOutcome.force_continue("go on")))
-    trial, states = parent(inner)
-    trial.on(event, HookOutcome.stop("Enough."), when=when)
-    trial.run()
-    assert (states[0].status, len(states[0].steps)) == ("stopped", 1)
-
-
-def test_on_stop_inside_sends_a_child_on_that_had_finished():
-    inner = child("first", "second", on_stop=Says(HookOutcome.force_continue("Again."), times=1))
-    trial, states = parent(inner)
-    trial.run()
-    assert states[0].output == "second"
-
-
-def test_hooks_on_other_events_are_inherited_only_if_they_are_required():
-    trial, _ = parent(child(call(text="1"), "one"))
-    plain = trial.on("after_tool_use", None, name="plain")
-    required = trial.on("after_tool_use", None, name="required", required=True)
-    trial.run()
-    assert [ctx.tool_name for ctx in plain.calls] == ["spawn"]
-    assert [ctx.tool_name for ctx in required.calls] == ["echo", "spawn"]
 
 
 def test_a_gate_that_is_registered_later_holds_at_once():
@@ -233,14 +173,6 @@ def test_what_is_inherited_is_asked_before_what_has_the_same_priority():
     hooks_in(agent.interceptor).manager.add(late)
     agent.run_sync("go")
     assert order == ["parent", "parent", "child"]
-
-
-def test_permission_hooks_of_the_parent_answer_for_the_child():
-    inner = child(call(text="secret"), "done", before_tool_use=Says(HookOutcome.ask("May I?")))
-    trial, states = parent(inner)
-    trial.on("permission_request", HookOutcome.allow())
-    trial.run()
-    assert states[0].steps[0].executions[0].result == "echo: secret"
 
 
 # -- whatever the child does -------------------------------------------------------------------------------------------
@@ -387,7 +319,7 @@ def _is_aside(ctx):
     return ctx.depth == 1 and ctx.state.current_step is not None and ctx.state.current_step.message is not None
 
 
-def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_loop():
+def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_loop(manager):
     seen: list[Any] = []
 
     def gate(ctx: Any) -> HookOutcome | None:
@@ -395,7 +327,6 @@ def test_an_agent_that_a_tool_of_another_loop_starts_is_under_the_hooks_of_that_
         return HookOutcome.deny("No.") if ctx.tool_name == "echo" else None
 
     inner = AgentBuilder(plugins=()).with_driver(ScriptedDriver(call(text="1"), "one")).with_tools(echo).build()
-    manager = HookManager(load_plugins=False)
     manager.add(HookRegistration("before_tool_use", gate))
     outer = GuardedRun(manager.hooks(), session_id="s", agent_name="root")
 

@@ -8,6 +8,9 @@ from agent_hooks import HandlerError, HookContext, RegistrationError, ScriptedDr
 from agent_hooks.errors import DriverError
 from agent_hooks.runtime import judges
 from agent_hooks.runtime.judges import JudgeSettings, judge_driver, model_id
+from tables import tables
+
+TABLES = tables(__file__)
 
 KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GOOGLE_API_KEY", "GEMINI_API_KEY")
 EVENT = HookContext("before_turn")
@@ -128,13 +131,7 @@ def test_a_preset_of_ones_own_is_what_the_settings_say_and_nothing_else(places):
 
 @pytest.mark.parametrize(
     ("settings", "problem"),
-    [
-        ("[prompts]\nfast = 3\n", "prompts.fast must be a valid string, not a number"),
-        ("[prompts]\nfast = ''\n", "prompts.fast: must name a model with its provider"),
-        ("[prompts]\nfast = 'luna'\n", "prompts.fast: must name a model with its provider"),
-        ("[prompts]\ncareful = 'opus'\n", "prompts.careful is not a key here. Those there are: fast, presets."),
-        ("[prompts\n", "It is not TOML"),
-    ],
+    TABLES["settings_that_are_wrong_are_a_failure_and_nobody_else_is_asked"],
 )
 def test_settings_that_are_wrong_are_a_failure_and_nobody_else_is_asked(places, settings, problem):
     places.settings(settings)

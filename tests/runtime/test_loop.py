@@ -13,20 +13,15 @@ import pytest
 from agent_hooks import AgentState, HookContext, HookOutcome
 from agent_hooks.errors import PromptRefusedError
 from agent_hooks.model.inference import ModelResponse
-from agent_hooks.model.state import Message, Usage
+from agent_hooks.model.state import Usage
 from agent_hooks.model.tool_call import ErrorInfo
-from runtime.agents import EVENTS, Trial, call, reply, said, signal_of, signals, stop_signal
-from runtime.cases import Case
+from runtime.agents import EVENTS, Trial, call, reply, signal_of, signals, stop_signal
 
 BEGINNING = "user_input before_execution"
 ASKED = "before_inference after_inference"
 ROUND = f"should_continue before_step {ASKED}"
-CALL = "before_tool_use after_tool_use"
 FAILED_CALL = "before_tool_use on_tool_error after_tool_use"
-UNANSWERED = "should_continue before_step before_inference on_error after_step"
 END = "on_stop after_execution"
-ANSWERED = "on_stop before_output after_execution"
-
 NO = ConnectionError("no answer")
 STOP = HookOutcome.stop("that is enough")
 ON = HookOutcome.force_continue("there is more to do")
@@ -37,33 +32,6 @@ def after_first_step(ctx: HookContext) -> bool:
 
 
 # -- the order of events -----------------------------------------------------------------------------------------------
-
-ORDERS = {
-    "steps with tools": Case([call(), call()], call(), "done").gives(
-        events=f"{BEGINNING} {ROUND} {CALL} {CALL} after_step {ROUND} {CALL} after_step "
-        f"{ROUND} after_step should_continue {ANSWERED}"
-    ),
-    "a driver that fails": Case(NO).gives(events=f"{BEGINNING} {UNANSWERED} {END}"),
-    "one that fails later": Case(call(), NO).gives(
-        events=f"{BEGINNING} {ROUND} {CALL} after_step {UNANSWERED} {END}", steps=2, results=["echo: a"]
-    ),
-    "a prompt that stops the run": Case(user_input=STOP).gives(
-        events="user_input", status="stopped", said=[], message="that is enough"
-    ),
-}
-
-
-@pytest.mark.parametrize("run", ORDERS)
-def test_the_order_of_events(run):
-    ORDERS[run].check()
-
-
-def test_a_state_alone_has_no_prompt_to_take():
-    trial = Trial("done")
-    state = trial.run(AgentState(messages=(Message(role="user", content="hello"),)))
-    assert trial.events[0] == "before_execution"
-    assert said(state.messages) == [("user", "hello"), ("assistant", "done")]
-
 
 # The events up to that of the stop, then those that still follow.
 AFTER_A_STOP = {
@@ -107,16 +75,6 @@ def test_should_continue_is_asked_before_the_first_step_too():
     asked = trial.on("should_continue")
     trial.run()
     assert [(ctx.step_index, ctx.step and ctx.step.index) for ctx in asked.calls] == [(0, None), (1, 0), (2, 1)]
-
-
-def test_after_step_sees_the_step_and_what_it_left():
-    trial = Trial([call(), call("boom")], reply("done", tokens=7))
-    trial.run()
-    first, last = trial.seen("after_step")
-    assert [execution.name for execution in first.step.executions] == ["echo", "boom"]
-    assert (first.step.type, last.step.type) == ("error", "final_response")
-    assert last.step.message == Message(role="assistant", content="done")
-    assert last.state.usage.total == 7
 
 
 def test_after_step_may_correct_the_record_of_its_step():
@@ -243,14 +201,6 @@ def test_metadata_of_an_outcome_lives_in_one_dispatch_only():
     assert dict(trial.run().metadata) == {}
     for event, asked in hooks.items():
         assert [ctx.metadata for ctx in asked.calls] == [{"of": event}] * len(asked.calls)
-
-
-def test_a_hook_may_change_the_system_prompt_for_the_steps_that_follow():
-    trial = Trial(call(), call(), "done")
-    hurry = lambda ctx: HookOutcome.with_state(ctx.state.with_system_prompt("Hurry."))  # noqa: E731
-    trial.on("before_step", hurry, when=after_first_step)
-    trial.run()
-    assert [request.system_prompt for request in trial.requests] == ["", "Hurry.", "Hurry."]
 
 
 @pytest.mark.parametrize("event", EVENTS)

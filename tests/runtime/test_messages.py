@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_hooks.model.snapshot import as_text
-from agent_hooks.model.state import Message, Step, hook_message
+from agent_hooks.model.state import Message, Step
 from agent_hooks.model.tool_call import WITHHELD_TYPE, ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.runtime.messages import messages_of
 
@@ -55,10 +55,6 @@ def test_a_step_is_its_message_its_results_and_what_hooks_have_to_say_in_this_or
 
 def test_of_a_step_whose_answer_was_withheld_nothing_is_told():
     assert list(messages_of(Step(finish_reason="withheld"))) == []
-
-
-def test_what_hooks_tell_is_marked_as_theirs():
-    assert hook_message("hi") == Message(role="user", content="hi", metadata={"source": "hooks"})
 
 
 JSON = st.recursive(

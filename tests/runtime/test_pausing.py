@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from agent_hooks import AgentBuilder, HookOutcome, HookPolicy, ModelResponse, ScriptedDriver, ToolCall, Usage, tool
-from agent_hooks.errors import RunError, SuspensionError
+from agent_hooks import (
+    AgentBuilder,
+    AgentState,
+    HookOutcome,
+    HookPolicy,
+    ModelResponse,
+    ScriptedDriver,
+    ToolCall,
+    Usage,
+    tool,
+)
+from agent_hooks.errors import SuspensionError
 from agent_hooks.runtime.interceptors import PassThrough
+from hook_sets import field
+from runtime.cases import Hook, reply_of
 from runtime.pauses import (
     ASKS_ABOUT_B,
     LS,
@@ -20,10 +32,10 @@ from runtime.pauses import (
     texts,
     through_json,
 )
+from tables import tables
 
 ASK_OR_SUSPEND = pytest.mark.parametrize("hook", [asks, suspends])
 BOTH_WAYS = pytest.mark.parametrize("decision", ["ask", "suspend"])
-MORE = HookOutcome.force_continue("More.")
 AGAIN = HookOutcome.retry("Once more.")
 
 
@@ -32,20 +44,41 @@ def world():
     return World()
 
 
+WAITS = tables(__file__)["waits"]
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_a_run_waits_and_goes_on_as_its_case_says(world, name):
+    """Each answer is given to the state as JSON, by an agent whose hooks are those of the case or the answer's own."""
+    case = WAITS[name]
+    waits = case.get("commands")
+    first = calls(waits) if waits else LS
+    state, hooks = AgentState(), []
+    known = set("hooks replies commands policy parallel then resume gives none texts ran calls".split())
+    for step in [case, *case.get("then", ())]:
+        assert step.keys() <= known, step.keys() - known
+        hooks = [Hook(**{"event": "before_tool_use", **fields}) for fields in step.get("hooks", case["hooks"])]
+        replies = map(reply_of, step["replies"]) if "replies" in step else [first if step is case else "done"]
+        builder = world.builder(*replies).with_policy(HookPolicy(**case.get("policy", {})))
+        for place, hook in enumerate(hooks):
+            options = {"name": f"hook {place}", "priority": len(hooks) - place, **hook.options}
+            builder = builder.hook(hook.event, hook, **options)
+        agent = builder.with_parallel_tools(case.get("parallel", False)).build()
+        if "resume" in step:
+            answer = step["resume"]
+            given = answer if isinstance(answer, str) else HookOutcome.from_dict(answer)
+            state = agent.resume_sync(through_json(state), given)
+        else:
+            state = agent.run_sync("go")
+        gives = step.get("gives", {})
+        assert {path: field(state, path) for path in gives} == gives
+        assert [path for path in step.get("none", ()) if field(state, path) is not None] == []
+        assert texts(state) == step.get("texts", texts(state))
+        assert world.ran == step.get("ran", world.ran)
+        assert [len(hook.calls) for hook in hooks] == step.get("calls", [len(hook.calls) for hook in hooks])
+
+
 # -- a call that waits -------------------------------------------------------------------------------------------------
-
-
-@ASK_OR_SUSPEND
-def test_a_paused_run_says_what_it_waits_for_and_neither_stops_nor_ends(world, hook):
-    ended = []
-    builder = world.builder(LS).before_tool_use(hook)
-    looking = ("after_step", "on_stop", "after_execution")
-    state = builder.hook(looking, lambda ctx: ended.append(ctx.event), mode="observe").build().run_sync("go")
-    assert state.status == "suspended"
-    assert (state.suspended.event, state.suspended.tool_call.args) == ("before_tool_use", {"command": "ls"})
-    assert state.suspended.reason == ("Really?" if hook is asks else "Wait for Ann.")
-    assert suspended(through_json(state)).data == (None if hook is asks else {"ticket": 7})
-    assert (world.ran, ended) == ([], [])
 
 
 @ASK_OR_SUSPEND
@@ -73,13 +106,6 @@ def test_a_refused_call_is_denied_and_the_model_is_told_although_the_hook_is_gon
     assert texts(state)[1].startswith("Denied: " if refusal == "deny" else "Denied: Ann says no.")
 
 
-@ASK_OR_SUSPEND
-def test_all_other_hooks_are_asked_again_and_a_deny_stands(world, hook):
-    state = world.resume(world.paused(hook), [hook, HookOutcome.deny("Closed by now.")])
-    assert world.ran == []
-    assert "Denied: Closed by now." in texts(state)
-
-
 @pytest.mark.parametrize("decision", ["perhaps", HookOutcome.skip(), HookOutcome.ask("you?"), None, 1])
 def test_an_answer_that_is_none_is_refused_and_uses_nothing_up(world, decision):
     state = world.paused()
@@ -99,14 +125,6 @@ def test_the_answer_to_a_question_brings_nothing_the_answer_to_a_suspension_may(
     assert world.ran == ["ls", brings.get("tool_args", {"command": "ls"})["command"]]
 
 
-def test_an_answer_is_about_the_rewritten_arguments(world):
-    hooks = [HookOutcome.with_args({"command": "ls --safe"}), asks]
-    first = world.paused(hooks)
-    assert suspended(first).subject == {"command": "ls --safe"}
-    world.resume(first, hooks)
-    assert world.ran == ["ls --safe"]
-
-
 def test_a_tool_whose_name_does_not_tell_its_kind_can_be_resumed_from_json(world):
     """Explicit values and defaults are equal after a round trip through JSON."""
 
@@ -120,14 +138,6 @@ def test_a_tool_whose_name_does_not_tell_its_kind_can_be_resumed_from_json(world
 
 
 # -- the calls beside it -----------------------------------------------------------------------------------------------
-
-
-def test_calls_that_were_made_before_the_pause_are_not_made_again(world):
-    first = world.paused(ASKS_ABOUT_B, calls("abc"))
-    assert world.ran == ["a"]
-    state = world.resume(first, ASKS_ABOUT_B)
-    assert world.ran == ["a", "b", "c"]
-    assert texts(state) == ["go", "ran a", "ran b", "ran c", "done"]
 
 
 def test_of_parallel_calls_those_before_the_question_are_made_and_none_twice(world):
@@ -146,14 +156,6 @@ def test_of_parallel_calls_those_before_the_question_are_made_and_none_twice(wor
     assert sorted(world.ran) == ["a", "b", "c"]
 
 
-def test_a_step_that_was_stopped_does_not_wait_any_more(world):
-    """The stop of one call holds for the others, also for one that a hook wants to be asked about."""
-    builder = world.builder(calls("ab")).with_parallel_tools().before_tool_use(ASKS_ABOUT_B)
-    state = builder.after_tool_use(lambda ctx: HookOutcome.stop("Enough.")).build().run_sync("go")
-    assert (state.status, state.stop_signal.message, world.ran) == ("stopped", "Enough.", ["a"])
-    assert texts(state)[-1] == "Denied: Not run: the run was stopped."
-
-
 # -- what is counted ---------------------------------------------------------------------------------------------------
 
 
@@ -166,51 +168,7 @@ def test_what_hooks_brought_to_a_paused_operation_counts_once(world):
     assert (state.metadata["seen"], texts(state)[1]) == (1, "ran ls\n\nMind the step.")
 
 
-def test_forced_rounds_are_counted_across_a_pause(world):
-    def made(*replies):
-        builder = world.builder(*replies).before_tool_use(asks).hook("on_stop", lambda ctx: MORE)
-        return builder.with_policy(HookPolicy(max_forced_continuations=2)).build()
-
-    state = made("two", "three").resume_sync(through_json(made("one", LS).run_sync("go")), "allow")
-    assert (state.status, state.output, texts(state).count("More.")) == ("completed", "three", 2)
-
-
-def test_retries_are_counted_across_pauses(world):
-    """Each retry of the call asks again, but retries stay limited."""
-    builder = world.builder(LS, "done").before_tool_use(asks).after_tool_use(lambda ctx: AGAIN)
-    agent = builder.with_policy(HookPolicy(max_retries=2)).build()
-    state = agent.run_sync("go")
-    for _ in range(3):
-        assert state.status == "suspended"
-        state = agent.resume_sync(through_json(state), "allow")
-    assert (state.output, len(world.ran)) == ("done", 3)
-    assert texts(state)[1] == "Result withheld: Retry limit reached: 2/2. Once more."
-
-
-def test_model_requests_are_counted_across_pauses(world):
-    driver = ScriptedDriver(*"abcdef")
-    builder = world.builder().with_driver(driver).hook("before_inference", lambda ctx: HookOutcome.ask("Spend?"))
-    builder = builder.hook("after_inference", lambda ctx: AGAIN).with_policy(HookPolicy(max_retries=1))
-    agent = builder.build()
-    state = agent.run_sync("go")
-    while state.status == "suspended":
-        state = agent.resume_sync(through_json(state), "allow")
-    assert (str(state.stop_signal.reason), len(driver.requests)) == ("retry_limit", 2)
-
-
 # -- other events that wait --------------------------------------------------------------------------------------------
-
-
-@BOTH_WAYS
-def test_a_prompt_can_wait(world, decision):
-    def made(*replies):
-        answer = getattr(HookOutcome, decision)("Is this for us?")
-        return world.builder(*replies).hook("user_input", lambda prompt: answer).build()
-
-    first = made().run_sync("Hello")
-    assert (first.status, first.suspended.event, texts(first)) == ("suspended", "user_input", [])
-    state = made("Hi").resume_sync(through_json(first), "allow")
-    assert (texts(state), state.output) == (["Hello", "Hi"], "Hi")
 
 
 @BOTH_WAYS
@@ -242,17 +200,6 @@ def test_what_does_not_fit_together_is_refused(world):
         agent.resume_sync(ended, "allow")
     with pytest.raises(SuspensionError, match="nothing to abandon"):
         agent.abandon(ended)
-
-
-def test_json_in_place_of_a_state_is_refused_with_what_to_write(world):
-    agent, data = world.agent(asks, LS), world.paused().as_dict()
-    for use in (
-        lambda: agent.resume_sync(data, "allow"),
-        lambda: agent.run_sync("x", data),
-        lambda: agent.abandon(data),
-    ):
-        with pytest.raises(RunError, match=r"AgentState\.from_dict\(data\)"):
-            use()
 
 
 # -- runs that are given up --------------------------------------------------------------------------------------------
@@ -297,42 +244,6 @@ def waits_for(*kinds):
     return [getattr(HookOutcome, kind)(f"{kind} {place}?") for place, kind in enumerate(kinds)]
 
 
-def answered(world, state, hook):
-    """Answer the run in another process each time until it waits no more; return it and what it waited for."""
-    waited = []
-    while state.status == "suspended":
-        waited.append(state.suspended)
-        assert len(waited) < 9, waited
-        state = world.resume(state, hook)
-    return state, waited
-
-
-@pytest.mark.parametrize(
-    "kinds", [("suspend", "suspend"), ("ask", "suspend"), ("suspend", "ask"), ("suspend", "ask", "suspend", "ask")]
-)
-def test_whatever_waits_on_one_call_is_asked_about_once(world, kinds):
-    hooks = waits_for(*kinds)
-    state, waited = answered(world, world.paused(hooks), hooks)
-    asked = [reason for one in waited for reason in one.reason.split("\n\n")]
-    assert sorted(asked) == sorted(f"{kind} {place}?" for place, kind in enumerate(kinds))
-    assert (state.output, world.ran) == ("done", ["ls"])
-
-
-@BOTH_WAYS
-def test_a_gate_above_a_rewrite_is_asked_about_each_subject_once(world, decision):
-    hooks = [getattr(HookOutcome, decision)("Really?"), HookOutcome.with_args({"command": "ls -l"})]
-    _, waited = answered(world, world.paused(hooks), hooks)
-    assert [one.subject["command"] for one in waited] == (["ls -l"] if decision == "ask" else ["ls", "ls -l"])
-    assert world.ran == ["ls -l"]
-
-
-def test_another_question_about_the_same_call_is_put_and_the_first_is_not_put_again(world):
-    hooks = [asks, HookOutcome.ask("And this?")]
-    second = world.resume(world.paused(), hooks)
-    assert (suspended(second).asked_by, suspended(second).reason) == (("hook 1",), "And this?")
-    assert world.resume(second, hooks).output == "done"
-
-
 def test_an_answer_to_one_hook_is_none_to_another_plugins_hook_of_the_same_name(world):
     def made(later, *replies):
         builder = world.builder(*replies).before_tool_use(asks, name="house")
@@ -357,7 +268,9 @@ def test_a_call_that_waits_is_counted_once(world):
         return HookOutcome.deny("Rate limit exceeded.") if len(counted) > 1 else None
 
     hooks = [counts, *waits_for("suspend", "ask")]
-    answered(world, world.paused(hooks), hooks)
+    state = world.paused(hooks)
+    while state.status == "suspended":
+        state = world.resume(state, hooks)
     assert (world.ran, counted) == (["ls"], ["call_1"])
 
 
@@ -369,12 +282,6 @@ def test_answers_to_one_operation_start_it_once_whichever_is_given_last(world):
     with pytest.raises(SuspensionError, match="resumed before"):
         world.resume(other, hooks)
     assert world.ran == ["ls"]
-
-
-def test_a_refusal_in_the_middle_ends_the_wait(world):
-    hooks = waits_for("suspend", "suspend", "ask")
-    state = world.resume(world.resume(world.paused(hooks), hooks), hooks, HookOutcome.deny("Not today."))
-    assert (state.output, texts(state)[1], world.ran) == ("done", "Denied: Not today.", [])
 
 
 @BOTH_WAYS

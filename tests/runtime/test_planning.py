@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 
 import pytest
@@ -16,6 +15,9 @@ from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
 from agent_hooks.system.store import MemoryStore
 from runtime.pauses import through_json
+from tables import tables
+
+TABLES = tables(__file__)
 
 
 def work() -> str:
@@ -114,13 +116,10 @@ def test_without_a_list_nothing_is_added_to_the_state():
 @pytest.mark.parametrize(
     "args",
     [
-        {},
-        {"tasks": "read"},
-        {"tasks": [{"content": "read"}]},
+        *TABLES["a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is"],
         {"tasks": [task("read", "done")]},
         {"tasks": [task("  ")]},
         {"tasks": [{**task("read"), "owner": "me"}]},
-        {"tasks": [], "more": 1},
     ],
 )
 def test_a_wrong_list_is_an_error_for_the_model_and_leaves_the_one_there_is(args):
@@ -219,18 +218,6 @@ def test_a_list_and_the_steps_since_it_are_kept_across_a_suspension(replies, rem
     state = made("done").resume_sync(through_json(first), "allow")
     assert (first.status, state.output, state.metadata["tasks_text"]) == ("suspended", "done", "[ ] read\n[ ] write")
     assert reminded_before(state) == reminded  # two steps without a list: the second one and the one that waited
-
-
-def test_runs_at_the_same_time_keep_their_lists_apart():
-    agent = planner().build()
-
-    async def both():
-        def one(name):
-            return agent.with_driver(ScriptedDriver(writes(task(name)), WORK, "done")).run("go")
-
-        return await asyncio.gather(one("a"), one("b"))
-
-    assert [state.metadata["tasks"] for state in asyncio.run(both())] == [[task("a")], [task("b")]]
 
 
 # -- with self-critique ------------------------------------------------------------------------------------------------

@@ -9,12 +9,12 @@ import pytest
 
 from agent_hooks import AgentState, HookManager, HookOutcome, hookimpl
 from agent_hooks.errors import RunError, StopRunError
-from agent_hooks.model.state import StopReason, StopSignal, Usage
+from agent_hooks.model.state import StopReason, Usage
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
-from runtime.agents import Trial, assert_well_formed, call, count, echo, reply, signal_of, signals, stop_signal
-from runtime.cases import Case, hook
+from runtime.agents import Trial, assert_well_formed, call, count, echo, reply, signal_of, signals
+from runtime.cases import check
 
 REASONS = (
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown"
@@ -24,11 +24,6 @@ SOFT = {"completed", "finish_reason", "unknown"}
 STOP = HookOutcome.stop("that is enough")
 ON = HookOutcome.force_continue("there is more to do")
 FORCING = ["after_step", "should_continue", "before_step", "on_stop"]
-
-
-def wish(ctx: Any) -> HookOutcome:
-    """What wants another round by way of the state."""
-    return HookOutcome.with_state(ctx.state.replace(continuation_requested=True))
 
 
 # -- stop signals and the status ---------------------------------------------------------------------------------------
@@ -41,45 +36,18 @@ def test_the_reasons_tried_here_are_all_there_are():
 @pytest.mark.parametrize("reason", REASONS)
 def test_the_status_follows_the_reason(reason):
     status = "completed" if reason in ("completed", "finish_reason") else "stopped"
-    Case(call(), after_step=signals(reason)).gives(reason=reason, status=status).check()
+    hook = {"event": "after_step", "signals": [{"reason": reason}]}
+    check({"replies": [{"call": "echo"}], "hooks": [hook]}, gives={"stop_signal.reason": reason, "status": status})
 
 
 @pytest.mark.parametrize("first", range(len(REASONS)))
 def test_the_most_authoritative_signal_is_reported(first):
     """Whatever the order in which they were added; those of an outranked reason stay on record."""
     reasons = REASONS[first:][::-1]
-    case = Case("done", before_step=[signals(reason, source=reason) for reason in reasons])
-    case.gives(signals=reasons, source=REASONS[first]).check()
-
-
-ENDS = {
-    "of equal reasons the first is reported": Case(
-        before_step=[
-            hook(signals("time_limit", source="second"), priority=1),
-            hook(signals("time_limit", source="first"), priority=2),
-        ]
-    ).gives(source="first"),
-    "a run that ends by itself at its limit is completed": Case(
-        call(), "done", before_step=hook(signals("steps_limit"), when=lambda ctx: ctx.step_index >= 2)
-    ).gives(steps=2, status="completed", reason="completed"),
-    "a wish to stop in the state itself is honoured": Case(
-        before_step=lambda ctx: HookOutcome.with_state(ctx.state.with_stop_signal(stop_signal("time_limit")))
-    ).gives(requests=0, status="stopped"),
-    "the state may carry the wish for another round": Case("one", "two", after_step=hook(wish, times=1)).gives(
-        output="two"
-    ),
-    "all hooks of should_continue are asked and stop beats going on": Case(
-        should_continue=[hook(ON, priority=2), hook(STOP, priority=1), signals("time_limit")]
-    ).gives(signals=["time_limit", "stop_requested"], status="stopped"),
-    "an error cannot be overridden": Case(ConnectionError("no answer"), "done", **dict.fromkeys(FORCING, ON)).gives(
-        requests=1, status="failed"
-    ),
-}
-
-
-@pytest.mark.parametrize("end", ENDS)
-def test_how_a_run_ends(end):
-    ENDS[end].check()
+    signals = [[{"reason": reason, "source": reason}] for reason in reasons]
+    hooks = [{"event": "before_step", "name": f"hook {at}", "signals": each} for at, each in enumerate(signals)]
+    gives = {"signals": reasons, "stop_signal.source": REASONS[first]}
+    check({"replies": ["done"], "hooks": hooks}, gives=gives)
 
 
 # -- another round -----------------------------------------------------------------------------------------------------
@@ -135,9 +103,9 @@ def test_forced_rounds_are_capped(event, most, caplog):
 
 @pytest.mark.parametrize("event", FORCING)
 def test_a_round_that_would_come_anyway_does_not_count_as_forced(event):
-    case = Case(*[call()] * 5, "done", policy={"max_forced_continuations": 1})
-    case.hooks[event] = hook(ON, when=lambda ctx: ctx.step_index < 5)
-    case.gives(output="done", requests=6).check()
+    trial = Trial(*[call()] * 5, "done", max_forced_continuations=1)
+    trial.on(event, ON, when=lambda ctx: ctx.step_index < 5)
+    assert (trial.run().output, len(trial.requests)) == ("done", 6)
 
 
 def test_each_run_has_its_own_forced_rounds():
@@ -147,15 +115,6 @@ def test_each_run_has_its_own_forced_rounds():
     assert len(trial.requests) == 2
     trial.run("and again", state)
     assert len(trial.requests) == 4
-
-
-def test_a_forced_round_without_a_reason_tells_the_model_so():
-    trial = Trial("done", "really done")
-    trial.on("on_stop", HookOutcome.force_continue(), times=1)
-    trial.run()
-    message = trial.requests[1].messages[-1]
-    assert (message.role, message.metadata) == ("user", {"source": "hooks"})
-    assert "continu" in str(message.content)
 
 
 def test_on_stop_is_shown_the_reported_signal_and_what_the_model_said_last_and_told_of_a_repeat():
@@ -266,7 +225,9 @@ def test_a_plugin_whose_hook_has_the_name_of_anothers_has_still_its_own_rank():
 
 def test_the_same_holds_for_an_agent_from_the_builder():
     """A plugin object that an application registers speaks for the application."""
-    Case(call(), "done", after_tool_use=STOP, after_step=hook(ON, times=1, source="plugin")).gives(requests=1).check()
+    stop = {"event": "after_tool_use", "decision": "stop", "reason": "enough"}
+    force = {"event": "after_step", "decision": "force_continue", "reason": "more", "times": 1, "source": "plugin"}
+    check({"replies": [{"call": "echo"}, "done"], "hooks": [stop, force]}, gives={"requests": 1})
     trial = Trial(call(), "done")
     trial.on("after_tool_use", STOP)
     trial.builder = trial.builder.plugin(Persistent())
@@ -296,21 +257,6 @@ def test_a_model_that_never_ends_is_stopped_at_the_limit_of_steps(limit, made):
     if limit == "default":
         assert dict(signal.context) == {"currentSteps": 100, "maxSteps": 100}
         assert signal.message.startswith("Step limit reached: 100/100. AgentBuilder.with_limits(max_steps=...)")
-
-
-def test_a_run_that_finishes_with_its_last_step_is_completed():
-    trial = Trial(call(), "done")
-    trial.builder = trial.builder.with_limits(max_steps=2)
-    assert trial.run().status == "completed"
-
-
-@pytest.mark.parametrize("event", ["on_stop", "should_continue"])
-def test_no_hook_goes_beyond_the_limit_of_steps(event):
-    trial = Trial("one", "two", "three", max_forced_continuations=9)
-    trial.on(event, HookOutcome.force_continue("More."))
-    trial.builder = trial.builder.with_limits(max_steps=2)
-    state = trial.run()
-    assert (state.status, state.step_count, signal_of(state).reason) == ("stopped", 2, "steps_limit")
 
 
 @pytest.mark.parametrize("limit", [0, -1, True, 2.5, "many"])
@@ -348,18 +294,6 @@ def test_a_finished_state_forgets_its_execution_and_keeps_the_rest_also_through_
     assert (after.agent_id, after.execution_count) == (before.agent_id, 2)
     assert after.execution_id != before.execution_id
     assert (after.status, after.output, after.usage.total, after.step_count) == ("completed", "fine", 2, 1)
-
-
-def test_a_fresh_state_keeps_what_it_was_given():
-    """A state that has not run yet is run as it is."""
-    state = Trial("done").run("go", AgentState(usage=Usage(input_tokens=100), metadata={"role": "admin"}))
-    assert (state.usage.total, state.metadata, state.execution_count) == (100, {"role": "admin"}, 1)
-
-
-def test_a_signal_in_a_fresh_state_stops_its_run():
-    trial = Trial("done")
-    state = trial.run("go", AgentState().with_stop_signal(StopSignal.user_requested("changed my mind")))
-    assert (trial.requests, state.status, signal_of(state).reason) == ([], "stopped", "user_requested")
 
 
 @pytest.mark.parametrize("seen", [1, 2])

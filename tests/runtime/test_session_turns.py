@@ -18,11 +18,14 @@ from agent_hooks.sources.skills import Skill
 from agent_hooks.system.store import MemoryStore
 from runtime.agents import Gate, Recorder, WaitingDriver, assert_well_formed, said
 from runtime.sessions import WAITS, builder, cancel_at, names, only, seen, session, talk, texts
+from tables import tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_hooks import AgentState
+
+TEXTS = tables(__file__)["texts"]
 
 CALL = ToolCall("echo", {"text": "a"}, id="c1")
 
@@ -251,37 +254,6 @@ def test_a_refused_prompt_that_waited_takes_nothing_else_out_of_the_conversation
     assert asyncio.run(main()) == [["It is Monday."], ["It is Monday.", "Hello?"]]
 
 
-PROGRAM = """
-import sys
-from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, SessionRunner, FileConversations, ToolCall
-
-def deploy(target: str) -> str:
-    return f"Deployed to {target}."
-
-replies = [ToolCall("deploy", {"target": "prod"}, id="c1")] if sys.argv[1] == "send" else ["All done."]
-agent = (
-    AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(deploy).with_ask("host")
-    .before_tool_use(lambda tool_args: HookOutcome.ask("Really?")).build()
-)
-with SessionRunner(agent, session_id="s", store=FileConversations()) as session:
-    state = session.send_sync("Deploy.") if sys.argv[1] == "send" else session.resume_sync("allow")
-    print(state.status, [str(message.content) for message in state.messages])
-"""
-
-
-def test_a_turn_goes_on_in_another_process(tmp_path: Path):
-    environment = {"PATH": "", "HOME": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
-
-    def run(*arguments: str) -> str:
-        command = [sys.executable, "-c", PROGRAM, *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert run("send").startswith("suspended")
-    assert run("resume") == "completed ['Deploy.', '', 'Deployed to prod.', 'All done.']\n"
-
-
 # -- the store ---------------------------------------------------------------------------------------------------------
 
 
@@ -418,18 +390,7 @@ def test_a_session_can_wait_for_the_conversation_that_another_one_has(kind: Any,
     assert events == ["a begins", "a ends with 2", "b begins", "b ends with 4"]
 
 
-WAITING = """
-import asyncio, sys
-from agent_hooks import AgentBuilder, FileConversations, ScriptedDriver, SessionRunner
-
-async def main():
-    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("Hi.")).build()
-    print("begins", flush=True)
-    async with SessionRunner(agent, session_id="s", store=FileConversations(sys.argv[1], timeout=60)) as session:
-        print((await session.send("Hello.")).output, len(session.state.messages))
-
-asyncio.run(main())
-"""
+WAITING = TEXTS["waiting"]
 
 
 def test_a_session_of_another_process_waits_for_the_lock(tmp_path: Path):

@@ -17,9 +17,12 @@ from agent_hooks.system.store import MemoryStore
 from runtime.agents import Recorder, echo, results
 from runtime.sessions import builder, names, only, seen, session, talk, texts
 from skill_files import markdown
+from tables import tables
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+TABLES = tables(__file__)
 
 NOTES = Skill("notes", body="Take notes.")
 DEPLOY = Skill("ops:deploy", "Deploy a service.", body="Deploy $ARGUMENTS to staging, $ARGUMENTS only.")
@@ -33,13 +36,7 @@ async def activated(skill: Any, arguments: str = "", **options: Any) -> AgentSta
 
 @pytest.mark.parametrize(
     ("body", "arguments", "text"),
-    [
-        ("Deploy $ARGUMENTS.", "web now", "Deploy web now."),
-        ("$ARGUMENTS, $ARGUMENTS", "$ARGUMENTS x", "$ARGUMENTS x, $ARGUMENTS x"),
-        ("Deploy $ARGUMENTS.", "", "Deploy ."),
-        ("Deploy it.\n", "web", "Deploy it.\n\nARGUMENTS: web"),
-        ("Deploy it.", "", "Deploy it."),
-    ],
+    TABLES["the_text_of_a_skill_joins_the_conversation_with_its_arguments"],
 )
 def test_the_text_of_a_skill_joins_the_conversation_with_its_arguments(body: str, arguments: str, text: str):
     state = asyncio.run(activated(Skill("deploy", body=body), arguments))

@@ -21,22 +21,7 @@ from agent_hooks import (
     tool,
 )
 from agent_hooks.runtime.loop import AgentRun
-from runtime.agents import (
-    Gate,
-    Trial,
-    WaitingDriver,
-    call,
-    cancelled_at,
-    child,
-    count,
-    echo,
-    parent,
-    reply,
-    requests_of,
-    results,
-    signal_of,
-    signals,
-)
+from runtime.agents import Gate, Trial, WaitingDriver, call, cancelled_at, child, count, echo, parent, reply
 
 DENY = HookOutcome.deny("Not today.")
 
@@ -46,12 +31,6 @@ def is_inner(ctx: Any) -> bool:
 
 
 # -- the child's run ---------------------------------------------------------------------------------------------------
-
-
-def test_its_answer_is_the_tools_result_and_its_messages_stay_its_own():
-    trial, states = parent(child(call(text="1"), "one"))
-    state = trial.run()
-    assert (results(state), results(states[0]), state.status) == (["one"], ["echo: 1"], "completed")
 
 
 def test_its_events_say_whose_child_it_is_how_deep_and_in_which_session_directory_and_project(tmp_path):
@@ -87,85 +66,7 @@ def test_outside_of_a_run_it_runs_like_any_agent_and_nothing_is_counted():
 # -- the boundary ------------------------------------------------------------------------------------------------------
 
 
-def test_before_subagent_is_shown_the_task_and_after_subagent_the_result():
-    trial, _ = parent(child("one"), name="counter", max_depth=2)
-    trial.run()
-    (before,), (after,) = trial.seen("before_subagent"), trial.seen("after_subagent")
-    assert (before.name, before.task, before.depth, before.max_depth) == ("counter", "count", 0, 2)
-    assert (after.name, after.task, after.result, after.status) == ("counter", "count", "one", "completed")
-
-
 # What hooks answer, by event, and the texts of the tool's results; what a denied child says is nowhere.
-BOUNDARY: dict[str, tuple[dict[str, HookOutcome], str]] = {
-    "another result": ({"after_subagent": HookOutcome.update(result="uno")}, "uno"),
-    "no result": ({"after_subagent": HookOutcome.deny("Too short.")}, "Error: Result withheld: Too short."),
-    "no start": ({"before_subagent": DENY}, "Error: Denied: Not today."),
-    "context": (
-        {
-            "before_subagent": HookOutcome.proceed(context="Before."),
-            "after_subagent": HookOutcome.proceed(context="After."),
-        },
-        "eins\n\nBefore.\n\nAfter.",
-    ),
-}
-
-
-@pytest.mark.parametrize("answer", BOUNDARY)
-def test_what_hooks_of_the_boundary_decide(answer):
-    hooks, text = BOUNDARY[answer]
-    inner = child("eins")
-    trial, _ = parent(inner)
-    for event, outcome in hooks.items():
-        trial.on(event, outcome)
-    state = trial.run()
-    assert results(state) == [text]
-    assert len(requests_of(inner)) == (answer != "no start")
-    assert state.status == "completed"
-
-
-def test_before_subagent_may_change_the_task():
-    inner = child("one")
-    trial, _ = parent(inner)
-    trial.on("before_subagent", HookOutcome.update(task="count to two"))
-    trial.run()
-    assert requests_of(inner)[0].messages[0].content == "count to two"
-
-
-def test_a_decision_to_stop_before_it_stops_the_run():
-    inner = child("one")
-    trial, _ = parent(inner, [call("spawn", task="count"), call(text="never")], "done")
-    trial.on("before_subagent", HookOutcome.stop("Enough."))
-    state = trial.run()
-    assert (state.status, signal_of(state).message, requests_of(inner)) == ("stopped", "Enough.", [])
-    assert [execution.was_blocked for execution in state.steps[0].executions] == [False, True]
-
-
-def test_a_state_that_hooks_of_the_boundary_bring_undoes_nothing_that_happened_meanwhile():
-    trial, _ = parent(child("one"))
-    trial.on("after_subagent", lambda ctx: HookOutcome.proceed(state=ctx.state.replace(messages=())))
-    assert trial.run().messages[0].content == "go"
-
-
-def test_a_failed_child_is_an_error_of_the_tool_and_told_of():
-    trial, _ = parent(child(ValueError("no fuel")))
-    assert results(trial.run()) == ["Error: Subagent 'helper' failed: no fuel"]
-    assert trial.seen("after_subagent")[0].status == "failed"
-
-
-def test_a_child_that_was_stopped_says_what_there_is_and_why():
-    trial, states = parent(child(reply("So far so good.", call(text="1"))))
-    limit = signals("steps_limit", message="Step limit reached: 1/1")
-    trial.on("before_step", limit, when=lambda ctx: ctx.depth == 1 and ctx.step_index == 1)
-    trial.run()
-    assert states[0].output == "So far so good.\n\n(Stopped: Step limit reached: 1/1)"
-
-
-def test_a_task_that_the_hooks_of_prompts_refuse_is_denied():
-    trial, _ = parent(child("one"))
-    trial.on("user_input", DENY, when=is_inner)
-    assert results(trial.run()) == ["Error: Denied: Not today."]
-
-
 # -- depth and cost ----------------------------------------------------------------------------------------------------
 
 
@@ -186,15 +87,6 @@ def test_no_subagent_is_started_below_the_greatest_depth(most):
     assert max(depths) == most + 1
     errors = [str(ErrorInfo.of(ctx.error).message) for ctx in told.calls if ctx.error]
     assert errors == [f"Maximum nesting depth ({most}) reached for subagent 'helper'."]
-
-
-@pytest.mark.parametrize("last", ["one", ValueError("no fuel")])
-def test_what_a_child_uses_counts_for_the_parent_too_also_if_it_fails(last):
-    trial, _ = parent(
-        child(reply(None, call(text="1"), tokens=7), last), reply(None, call("spawn", task="count"), tokens=3), "done"
-    )
-    state = trial.run()
-    assert (state.model_usage["scripted"].input_tokens, state.usage.input_tokens) == (10, 3)
 
 
 def test_hooks_and_tools_know_the_run_they_are_called_for_and_count_what_they_use_on_the_side():

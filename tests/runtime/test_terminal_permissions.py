@@ -28,12 +28,15 @@ from agent_hooks.runtime.subagents import run_subagent
 from agent_hooks.runtime.terminal_permissions import TerminalPermissions
 from agent_hooks.system.store import MemoryStore
 from runtime.agents import results
+from tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agent_hooks import AgentState
     from agent_hooks.runtime.builder import AgentBuilder as Builder
+
+TABLES = tables(__file__)
 
 SECONDS = 30.0
 PROMPT = "[d]eny: "
@@ -149,17 +152,7 @@ def test_a_person_is_shown_what_would_happen_where_who_asks_and_why_and_a_notifi
 
 @pytest.mark.parametrize(
     ("lines", "result"),
-    [
-        (["o"], "ran make"),
-        (["once"], "ran make"),
-        (["s"], "ran make"),
-        (["yes", " ", "oh", "o now", "o"], "ran make"),
-        (["d", "because it is late"], "Denied: because it is late"),
-        (["d  ", "because it is late"], "Denied: because it is late"),
-        (["deny Not now."], "Denied: Not now."),
-        (["d", ""], "Denied: The person at the terminal refused."),
-        (["\x04"], "Denied: Nobody answered."),
-    ],
+    TABLES["what_an_answer_does"],
 )
 def test_what_an_answer_does(person: Person, lines: list[str], result: str):
     assert told(person, agent(person, call(), "Done."), *lines) == [result]
@@ -294,22 +287,7 @@ def test_without_rich_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
         TerminalPermissions()
 
 
-PROGRAM = """
-    import os, signal
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may be started with it ignored
-    os.open(os.ttyname(0), os.O_RDWR)  # the leader of a session gets the terminal that it opens first
-    from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, TerminalPermissions, ToolCall
-
-    def run(command: str) -> str:
-        return f"ran {command}"
-
-    agent = (
-        AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("run", {"command": "make"}), "Done."))
-        .with_tools(run).before_tool_use(lambda ctx: HookOutcome.ask("Is this wise?")).plugin(TerminalPermissions())
-        .build()
-    )
-    print("RESULT", agent.run_sync("Go.").messages[2].content, flush=True)
-"""
+PROGRAM = TABLES["texts"]["program"]
 
 
 @pytest.mark.parametrize(("typed", "result"), [("o\n", "RESULT ran make"), ("\x03", "KeyboardInterrupt")])

@@ -29,17 +29,12 @@ from runtime.agents import (
     stop_signal,
     trial_of,
 )
-from runtime.cases import Case, hook
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-STOP = HookOutcome.stop("that is enough")
 NO = HookOutcome.deny("no")
-OK = HookOutcome.proceed(result="ok")
-
-
 # -- texts for the model -----------------------------------------------------------------------------------------------
 
 
@@ -57,61 +52,6 @@ def test_each_call_has_its_result_right_behind_the_message_that_asked(parallel):
 
 
 # The fate of a call of boom or echo; the text for the model; then its record: blocked, failed, whether the run fails.
-FATES = {
-    "made": ("echo", None, None, "echo: a", False, False, False),
-    "failed": ("boom", None, None, "Error: no fuel", False, True, True),
-    "denied": ("echo", "before_tool_use", NO, "Denied: no", True, True, False),
-    "failing gate": (
-        "echo",
-        "before_tool_use",
-        RuntimeError("bang"),
-        "Denied: The hook before_tool_use hook failed",
-        True,
-        True,
-        False,
-    ),
-    "withheld": ("echo", "after_tool_use", NO, "Result withheld: no", False, True, False),
-    "failed, withheld": ("boom", "after_tool_use", NO, "Result withheld: no", False, True, False),
-    "rewritten": ("echo", "after_tool_use", OK, "ok", False, False, False),
-    "answered": ("boom", "after_tool_use", OK, "ok", False, False, False),
-    "reworded": ("boom", "on_tool_error", HookOutcome.proceed(error_text="hm"), "Error: hm", False, True, True),
-    "unknown": ("nothing", None, None, "Error: There is no tool 'nothing'. There are: echo, boom.", False, True, True),
-    "unknown, denied": ("nothing", "before_tool_use", NO, "Denied: no", True, True, False),
-}
-
-
-@pytest.mark.parametrize("fate", FATES)
-def test_what_becomes_of_a_call(fate, parallel):
-    name, event, answer, text, blocked, failed, run_failed = FATES[fate]
-    trial = trial_of(parallel, [call(name), call(text="other")], "done")
-    if event is not None:
-        trial.on(event, answer, match=name if name != "nothing" else None, times=1)
-    state = trial.run()
-    execution: Any = executions(state)[0]
-    first, second = results(state)
-    assert (first.startswith(text), second) == (True, "echo: other"), first
-    assert (execution.was_blocked, execution.failed) == (blocked, failed)
-    assert (state.status, state.output) == ("failed" if run_failed else "completed", "done")
-    assert [error.message for error in state.steps[0].errors] == ([execution.error.message] if run_failed else [])
-    assert state.steps[0].type == ("error" if run_failed else "tool_execution")
-    assert_well_formed(state.messages)
-
-
-def test_a_withheld_result_is_nowhere_left():
-    trial = Trial(call(text="swordfish"), "done")
-    trial.on("after_tool_use", HookOutcome.deny("not for you"))
-    state = trial.run()
-    assert "echo: swordfish" not in str(state) + str(trial.requests)
-    assert executions(state)[0].error == ErrorInfo(type="ToolResultWithheld", message="not for you")
-
-
-@pytest.mark.parametrize(("required", "text"), [(True, "Result withheld: "), (False, "echo: a")])
-def test_a_required_hook_that_fails_withholds_and_another_does_not(required, text):
-    trial = Trial(call(), "done")
-    trial.on("after_tool_use", RuntimeError("bang"), required=required)
-    assert results(trial.run())[0].startswith(text)
-
-
 def test_wrong_arguments_also_rewritten_ones_are_a_failed_call_and_the_tool_is_not_run():
     ran: list[str] = []
 
@@ -195,23 +135,6 @@ def test_a_result_that_can_be_read_only_once_is_a_failed_call(parallel):
     assert state.status == "failed"
 
 
-def test_context_of_all_the_hooks_of_a_call_follows_its_result_in_order(parallel):
-    trial = trial_of(parallel, [call("boom"), call()], "done")
-    for event in ("after_tool_use", "on_tool_error", "before_tool_use"):
-        trial.on(event, HookOutcome.with_context(event), match="boom")
-    state = trial.run()
-    assert results(state) == ["Error: no fuel\n\nbefore_tool_use\n\non_tool_error\n\nafter_tool_use", "echo: a"]
-    assert executions(state)[0].context == "before_tool_use\n\non_tool_error\n\nafter_tool_use"
-
-
-@pytest.mark.parametrize("more", [{}, {"context": "Ask a person."}])
-def test_context_beside_a_denial_reaches_the_model(more):
-    late = hook(HookOutcome.with_context("It is late."), priority=2)
-    expected = "\n\n".join(["Denied: no", "It is late.", *more.values()])
-    case = Case(call(), "done", before_tool_use=[hook(HookOutcome.deny("no", **more)), late])
-    case.gives(results=[expected]).check()
-
-
 def test_messages_of_tool_hooks_follow_all_results_of_the_step_in_order(parallel):
     trial = trial_of(parallel, [call(id="1"), call(id="2")], "done")
     trial.on(
@@ -262,24 +185,6 @@ def test_hooks_after_a_call_are_told_its_result_or_its_error(parallel):
     assert (failed.result, failed.error) == (None, info)
     (ctx,) = trial.seen("on_tool_error")
     assert (ctx.error, ctx.error_text, ctx.tool_execution.error) == (error, "KeyError: 'k'", info)
-
-
-def test_hooks_after_a_rewritten_result_are_told_the_new_one_everywhere():
-    trial = Trial(call(), "done")
-    trial.on("after_tool_use", HookOutcome.proceed(result="changed"), priority=1)
-    asked = trial.on("after_tool_use")
-    trial.run()
-    assert (asked.calls[-1].result, asked.calls[-1].tool_execution.result) == ("changed", "changed")
-
-
-@pytest.mark.parametrize(
-    ("event", "subject", "text"),
-    [("after_tool_use", "result", "****"), ("on_tool_error", "error_text", "Error: ****")],
-)
-def test_an_earlier_hooks_rewrite_is_kept_where_a_later_one_stops(event, subject, text):
-    """What was taken out of a result or an error does not come back because the run ends."""
-    hooks = {event: [hook(HookOutcome.from_dict({subject: "****"}), priority=2), hook(STOP, priority=1)]}
-    Case(call("boom", text="1234"), "done", **hooks).gives(results=[text]).check()
 
 
 def test_calls_without_an_id_get_one_that_ties_them_to_their_results_also_in_the_next_run():
@@ -372,12 +277,6 @@ def test_a_tool_gets_plain_mutable_arguments_of_its_own(rewrite, parallel):
     assert "spoilt" not in str(state) + str([ctx.as_dict() for ctx in trial.recorder.seen])
     assert [execution.call.args["list"][1] for execution in executions(state)] == [expected] * 2
     assert state.messages[1].tool_calls[0].args["list"][1] == "models"
-
-
-def test_a_rewrite_is_judged_again_before_it_runs():
-    no_rm = lambda ctx: HookOutcome.deny("no rm") if "rm" in ctx.tool_args["text"] else None  # noqa: E731
-    hooks = [no_rm, hook(HookOutcome.with_args({"text": "rm -rf /"}), priority=-1)]
-    Case(call(text="ls"), "done", before_tool_use=hooks).gives(results=["Denied: no rm"]).check()
 
 
 # -- hooks that are not the engine's -----------------------------------------------------------------------------------

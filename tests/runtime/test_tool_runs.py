@@ -7,7 +7,6 @@ import contextvars
 import subprocess
 import sys
 import threading
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -32,9 +31,7 @@ from runtime.agents import (
     stop_signal,
     trial_of,
 )
-from runtime.cases import Case, hook
 
-STOP = HookOutcome.stop("that is enough")
 NO = HookOutcome.deny("no")
 AGAIN = HookOutcome.retry()
 NOT_RUN = "Not run: the run was stopped."
@@ -42,47 +39,10 @@ MADE = "The call was made before, and its result was refused."
 WITHHELD = "Result withheld: Retry limit reached: {}/{}."
 
 
-def about(text: str) -> Any:
-    """Whether a hook is asked about a call of echo with this text."""
-    return lambda ctx: ctx.tool_args["text"] == text
-
-
 # -- stopping ----------------------------------------------------------------------------------------------------------
 
 
 # What becomes of the results of parallel calls of echo with these texts, of which hooks stop one or want one again.
-STOPS: dict[str, tuple[str, dict[str, Any], list[str]]] = {
-    "before a call: those judged before it run": (
-        "123",
-        {"before_tool_use": hook(STOP, when=about("2"))},
-        ["echo: 1", "Denied: that is enough", f"Denied: {NOT_RUN}"],
-    ),
-    "after a call: all have run by then and are judged and kept": (
-        "12",
-        {"after_tool_use": STOP},
-        ["echo: 1", "echo: 2"],
-    ),
-    "of another call: one that was made is not said to be not run": (
-        "12",
-        {
-            "after_tool_use": hook(HookOutcome.retry("again"), when=about("1")),
-            "before_tool_use": hook(STOP, when=about("2")),
-        },
-        ["Result withheld: Not made again: the run was stopped. again", "Denied: that is enough"],
-    ),
-}
-
-
-@pytest.mark.parametrize("stop", STOPS)
-def test_what_a_stop_of_parallel_calls_leaves(stop):
-    texts, hooks, expected = STOPS[stop]
-    trial = trial_of(True, [call(text=text) for text in texts], "done")
-    for event, answer in hooks.items():
-        trial.on(event, **(answer if isinstance(answer, dict) else hook(answer)))
-    state = trial.run()
-    assert (results(state), state.status) == (expected, "stopped")
-
-
 @pytest.mark.parametrize("source", ["", "quota"])
 def test_a_tool_may_stop_the_run_and_say_who_wants_it(source, parallel):
     """The tool requested the stop; it is no failure."""
@@ -196,28 +156,6 @@ def test_a_retry_starts_from_the_models_own_arguments():
     assert executions(state)[0].call.args == {"text": "x"}
 
 
-RETRIES = {
-    # A retry passes over the hooks after it, so none of them has judged the result.
-    "a result that is never good enough is withheld with the reason": Case(
-        call(text="the secret"),
-        "done",
-        after_tool_use=[hook(HookOutcome.retry("not good enough"), priority=1), OSError("not reached")],
-    ).gives(results=[WITHHELD.format(2, 2) + " not good enough"], nowhere="echo: the secret"),
-    "no retry after a stop": Case(call("boom"), "done", on_tool_error=AGAIN, after_tool_use=STOP).gives(
-        results=["Error: no fuel"], requests=1
-    ),
-    # No limit was reached: nothing is made again because the run ends.
-    "a result that is refused when the run is stopped says so": Case(
-        call("boom"), "done", on_tool_error=STOP, after_tool_use=HookOutcome.retry("Again.")
-    ).gives(results=["Result withheld: Not made again: the run was stopped. Again."]),
-}
-
-
-@pytest.mark.parametrize("retry", RETRIES)
-def test_where_a_call_is_not_made_again(retry):
-    RETRIES[retry].check()
-
-
 def test_what_parallel_tools_have_done_is_kept_while_the_retry_of_one_waits_for_an_answer():
     """So that nothing is done twice once the run goes on."""
     ran: list[str] = []
@@ -316,8 +254,8 @@ def test_together_or_one_by_one_the_model_reads_the_same(plan):
     def run(parallel: bool) -> AgentState:
         calls = [call(name if name in ("boom", "nothing") else "echo", text=name) for name in plan]
         trial = trial_of(parallel, calls, "done")
-        trial.on("before_tool_use", NO, when=about("denied"))
-        trial.on("after_tool_use", NO, when=about("withheld"))
+        trial.on("before_tool_use", NO, when=lambda ctx: ctx.tool_args["text"] == "denied")
+        trial.on("after_tool_use", NO, when=lambda ctx: ctx.tool_args["text"] == "withheld")
         return trial.run()
 
     one_by_one, together = run(False), run(True)

@@ -88,34 +88,6 @@ def test_a_rewrite_that_is_equal_leaves_the_object_as_it_is(engine):
     assert seen[0].tool_args["force"] is not False
 
 
-@pytest.mark.parametrize("answer", [HookOutcome.allow("clean", final=True), HookOutcome.skip()])
-def test_an_outcome_that_ends_the_chain_cannot_lose_a_safe_rewrite_in_silence(engine, answer):
-    engine.says("cleaner", answer.replace(tool_args={"command": "ls"}))
-    outcome = engine.dispatch(shell("rm -rf /"))
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-    assert "brought a new tool_args" in outcome.reason
-
-
-def test_a_deny_says_what_it_dropped(engine):
-    engine.says("denier", HookOutcome.deny("no", tool_args={"command": "ls"}))
-    outcome = engine.dispatch(shell("rm"))
-    assert outcome.reason == "no"
-    assert ["'tool_args' was dropped" in message for message in messages_of(outcome)] == [True]
-
-
-def test_a_wrapper_cannot_lose_a_safe_rewrite_in_silence(engine):
-    class Cleaner:
-        @hookimpl(wrapper=True)
-        def before_tool_use(self):
-            yield
-            return HookOutcome.update(tool_args={"command": "ls"})
-
-    engine.manager.register(Cleaner())
-    outcome = engine.dispatch(shell("rm -rf /"))
-    assert outcome.decision == "deny"
-    assert "may only be stricter" in outcome.reason
-
-
 def test_a_wrapper_whose_match_comes_true_on_the_way_is_run(engine):
     class Guard:
         @hookimpl(wrapper=True, match=lambda ctx: "rm" in ctx.tool_call.command)
@@ -128,21 +100,6 @@ def test_a_wrapper_whose_match_comes_true_on_the_way_is_run(engine):
     engine.says("rewriter", rewrite("rm -rf /"), match=lambda ctx: ctx.tool_call.command == "ls")
     assert engine.dispatch(shell("ls")).reason == "no rm"
     assert engine.dispatch(shell("pwd")).decision == "proceed"
-
-
-def test_a_wrappers_question_is_put_beside_the_others(engine):
-    class Asker:
-        @hookimpl(wrapper=True, name="wrapper")
-        def before_tool_use(self):
-            yield
-            return HookOutcome.ask("and why?")
-
-    asked = engine.asks(True)
-    engine.manager.register(Asker())
-    engine.says("asker", HookOutcome.ask("really?"))
-    outcome = engine.dispatch(shell())
-    assert (outcome.asked_by, len(asked)) == (("asker", "wrapper"), 1)
-    assert asked[0] == "really?\n\nand why?"
 
 
 # -- what a call says --------------------------------------------------------------------------------------------------
@@ -176,13 +133,6 @@ def test_a_patch_is_read_as_the_one_who_applies_it_reads_it(engine, patch):
     assert PathMatcher("**/.env")(ctx) or any(path.endswith("\u2028/../.env") for path in call.paths)
     deletes = any(operation.kind == "delete" for operation in call.file_operations)
     assert deletes == ("Add" not in patch)
-
-
-def test_a_delete_does_not_pass_for_a_write(engine):
-    engine.says("granter", HookOutcome.allow(), match="Write", priority=1)
-    engine.says("asker", HookOutcome.ask("delete?"), match="delete")
-    patch = "*** Begin Patch\n*** Delete File: a\n*** End Patch"
-    assert engine.dispatch(make_context(tool="apply_patch", args={"command": patch})).decision == "deny"
 
 
 @pytest.mark.parametrize("path", ["frozen/a\nb", "x\ny/frozen/a", "frozen/a"])
@@ -328,12 +278,11 @@ def test_a_watcher_that_exits_and_an_asked_one_that_exits_disturb_nobody(engine)
     assert engine.dispatch(shell()).decision == "deny"
 
 
-def test_a_decorated_async_hook_is_awaited_whatever_colour_its_decorator_has():
+def test_a_decorated_async_hook_is_awaited_whatever_colour_its_decorator_has(manager):
     async def gate(ctx):
         await asyncio.sleep(0)
         return HookOutcome.deny("no")
 
-    manager = HookManager(load_plugins=False)
     manager.add(HookRegistration(event="before_tool_use", action=lambda ctx: gate(ctx)))  # noqa: PLW0108 - a plain function that returns a coroutine
     assert asyncio.run(manager.hooks().dispatch(shell())).reason == "no"
 
@@ -359,26 +308,3 @@ def test_a_call_that_is_not_there_does_not_get_past_a_gate(engine, options):
     assert " failed, but its caller: " in outcome.reason
     assert engine.dispatch(HookContext("before_tool_use", tool_call=None)).decision == "deny"
     assert engine.dispatch(shell("ls").replace(tool_call=None)).decision == "deny"
-
-
-def test_a_hook_that_may_fail_open_lets_it_pass_and_says_so(engine):
-    engine.says("gate", on_failure="open")
-    outcome = engine.dispatch(HookContext("before_tool_use"))
-    assert (outcome.decision, [finding.kind for finding in outcome.findings]) == ("proceed", ["failure"])
-
-
-def test_a_result_without_its_call_is_withheld_where_a_required_gate_matches_on_tools(engine):
-    engine.says("gate", event="after_tool_use", match="shell", required=True)
-    outcome = engine.dispatch(HookContext("after_tool_use", result="secret"))
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-
-
-def test_a_result_without_its_call_is_still_redacted(engine):
-    engine.says("redactor", HookOutcome.update(result="***"), event="after_tool_use")
-    assert engine.dispatch(HookContext("after_tool_use", result="secret")).result == "***"
-
-
-def test_a_question_about_a_prompt_needs_no_call(engine):
-    engine.says("asker", HookOutcome.ask("sure?"), event="user_input")
-    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
-    assert engine.dispatch(make_context("user_input", prompt="hi")).decision == "proceed"

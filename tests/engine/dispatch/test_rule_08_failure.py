@@ -11,9 +11,10 @@ import pytest
 from agent_hooks import AgentState, HookContext, HookManager, HookOutcome, HookPolicy, RegistrationError, hookimpl
 from agent_hooks.errors import HandlerError
 from agent_hooks.testing import make_context
-from engine import Engine, Plugin, messages_of, result, rewrite, shell
+from engine import Engine, Plugin, result, shell
 
 pytestmark = pytest.mark.interpreter
+
 
 FAILURES = {
     "exception": (ZeroDivisionError("by zero"), "ZeroDivisionError: by zero"),
@@ -76,63 +77,12 @@ def test_open_goes_on_and_leaves_a_finding(engine, failure, event):
     assert engine.manager.tolerated == {"faulty": 1}
 
 
-def test_a_failure_that_happens_again_in_a_further_walk_leaves_one_finding(engine):
-    fails(engine, "exception", on_failure="open", priority=1)
-
-    @engine.hook()
-    def rewriter(tool_call):
-        return None if tool_call.command == "ls -l" else rewrite("ls -l")
-
-    outcome = engine.dispatch(shell("ls"))
-    assert outcome.tool_args == {"command": "ls -l"}
-    assert engine.manager.tolerated == {"faulty": 2}
-    assert [(f.hook, f.kind) for f in outcome.findings] == [("faulty", "failure")]
-
-
 def test_ask_asks(engine, failure):
     asked = engine.asks(True)
     reason = fails(engine, failure, on_failure="ask")
     outcome = engine.dispatch(shell())
     assert (outcome.decision, outcome.asked_by) == ("allow", ("faulty",))
     assert asked[0].startswith(reason)
-
-
-def test_a_refused_question_about_a_failure_is_a_failure(engine):
-    fails(engine, "exception", on_failure="ask")
-    outcome = engine.dispatch(shell())
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-
-
-@pytest.mark.parametrize("event", ["before_step", "after_tool_use"])
-def test_ask_is_closed_where_nobody_can_be_asked(engine, event):
-    fails(engine, "exception", event, on_failure="ask")
-    outcome = engine.dispatch(context(event))
-    assert (outcome.decision, outcome.failed) == (CLOSED[event], True)
-
-
-@pytest.mark.parametrize("event", ["on_tool_error", "session_start"])
-def test_an_event_without_a_closed_effect_goes_on_whatever_was_asked_for(engine, event):
-    fails(engine, "exception", event, entry_on_failure="closed")
-    outcome = engine.dispatch(context(event))
-    assert (outcome.decision, len(outcome.findings)) == ("proceed", 1)
-
-
-def test_a_policys_deny_can_be_told_from_a_failure(engine):
-    engine.says("guard", HookOutcome.deny("The hook faulty failed: as text"))
-    assert engine.dispatch(shell()).failed is False
-
-
-def test_an_answer_the_event_does_not_know_is_invalid(engine):
-    engine.says("eager", HookOutcome.allow(), event="user_input")
-    outcome = engine.dispatch(make_context("user_input", prompt="hi"))
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-    assert "it decided 'allow', but user_input knows ask, deny, stop, suspend" in outcome.reason
-
-
-def test_a_failure_keeps_what_the_hooks_before_it_said(engine):
-    engine.says("one", HookOutcome.with_context("noted"), priority=1)
-    fails(engine, "exception")
-    assert engine.dispatch(shell()).context == "noted"
 
 
 # -- which setting holds -----------------------------------------------------------------------------------------------
@@ -153,62 +103,7 @@ def test_the_default_is_closed_where_the_event_is(engine, event, required, decis
     assert engine.dispatch(context(event)).decision == decision
 
 
-SETTINGS = [
-    # author, entry, policy, outcome
-    (None, None, None, "deny"),
-    ("open", None, None, "proceed"),
-    ("ask", None, None, "ask"),
-    ("closed", "open", None, "proceed"),
-    ("open", "closed", None, "deny"),
-    ("open", None, "closed", "deny"),
-    ("closed", None, "open", "proceed"),
-    (None, "open", "ask", "ask"),
-    (None, "closed", "ask", "deny"),
-    ("closed", "open", "open", "proceed"),
-]
-
-
-@pytest.mark.parametrize(("author", "entry", "policy", "decision"), SETTINGS)
-def test_the_strictest_of_entry_and_policy_wins_over_the_author(engine, author, entry, policy, decision):
-    engine = engine.with_policy(on_gate_failure=policy)
-    engine.ask = "host"
-    fails(engine, "exception", on_failure=author, entry_on_failure=entry)
-    assert engine.dispatch(shell()).decision == decision
-
-
-def test_the_policy_says_nothing_about_events_without_a_closed_effect(engine):
-    engine = engine.with_policy(on_gate_failure="closed")
-    fails(engine, "exception", "on_tool_error")
-    assert engine.dispatch(context("on_tool_error")).decision == "proceed"
-
-
-@pytest.mark.parametrize("source", ["project", "skill"])
-@pytest.mark.parametrize("setting", [{"on_failure": "open"}, {"entry_on_failure": "open"}])
-def test_a_project_may_not_open_a_failure(engine, source, setting):
-    fails(engine, "exception", source=source, **setting)
-    assert engine.dispatch(shell()).decision == "deny"
-
-
-@pytest.mark.parametrize("setting", [{"on_failure": "closed"}, {"entry_on_failure": "closed"}])
-def test_a_project_may_close_a_failure(engine, setting):
-    fails(engine, "exception", "after_tool_use", source="project", **setting)
-    assert engine.dispatch(result()).decision == "deny"
-
-
-def test_a_projects_closing_stands_beside_an_open_policy(engine):
-    engine = engine.with_policy(on_gate_failure="open")
-    fails(engine, "exception", source="project", entry_on_failure="closed")
-    assert engine.dispatch(shell()).decision == "deny"
-
-
 # -- tolerated failures are seen ---------------------------------------------------------------------------------------
-
-
-def test_each_tolerated_failure_is_counted(engine):
-    fails(engine, "exception", on_failure="open")
-    for _ in range(3):
-        engine.dispatch(shell())
-    assert engine.manager.tolerated == {"faulty": 3}
 
 
 def test_a_tolerated_failure_is_logged_without_the_values_of_the_event(engine, caplog):
@@ -276,12 +171,6 @@ def test_advice_is_for_the_operator_and_not_for_the_acting_model(engine, caplog,
     ]
     (warning,) = warnings_in(caplog)
     assert warning.endswith("HandlerError: set OPENAI_API_KEY")
-
-
-def test_a_blocking_failure_is_not_counted_as_tolerated(engine):
-    fails(engine, "exception")
-    outcome = engine.dispatch(shell())
-    assert (engine.manager.tolerated, messages_of(outcome)) == ({}, [])
 
 
 # -- mistakes, and what their messages say -----------------------------------------------------------------------------
@@ -357,41 +246,12 @@ def test_the_context_of_another_event_is_refused(engine):
     assert "it returned the context of another event" in engine.dispatch(shell()).reason
 
 
-def test_an_async_hook_that_waits_in_a_sync_call_says_what_to_call():
-    engine = Engine("plain")
-
-    @engine.hook()
-    async def guard(ctx):
-        await asyncio.sleep(0)
-
-    outcome = engine.dispatch(shell())
-    assert (outcome.decision, outcome.failed, outcome.hook) == ("deny", True, "guard")
-    assert "await hooks.dispatch(ctx)" in outcome.reason
-    assert "run_sync" in outcome.reason
-
-
-def test_an_async_hook_that_never_waits_is_driven_by_hand():
-    engine = Engine("plain")
-
-    @engine.hook()
-    async def guard(ctx):
-        return HookOutcome.deny("no")
-
-    assert engine.dispatch(shell()).reason == "no"
-
-
 def test_a_hook_that_takes_what_is_not_offered_is_refused_at_registration(engine):
     with pytest.raises(RegistrationError, match=r"guard.*takes 'tool'.*Its arguments are ctx, tool_call"):
 
         @engine.hook()
         def guard(tool):
             return None
-
-
-def test_an_answer_that_is_none_is_explained_in_the_words_of_its_event(engine):
-    engine.says("guard", False, event="should_continue")
-    outcome = engine.dispatch(make_context("should_continue"))
-    assert "return HookOutcome.stop(reason) or None" in outcome.reason
 
 
 def test_a_state_that_was_returned_bare_is_explained(engine):

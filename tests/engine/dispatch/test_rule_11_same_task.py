@@ -49,33 +49,21 @@ def test_hooks_of_every_kind_run_in_the_callers_task():
     assert set(tasks) == {caller}
 
 
-def test_a_variable_that_an_async_hook_sets_is_visible_to_the_caller():
-    engine = Engine("async")
-
+def test_a_variable_that_a_hook_sets_is_visible_to_the_caller(engine):
     @engine.hook()
-    async def sets(ctx):
-        await asyncio.sleep(0)
+    def sets(ctx):
         VARIABLE.set("by the hook")
 
     async def call():
         await engine.hooks.dispatch(shell())
         return VARIABLE.get()
 
-    assert asyncio.run(call()) == "by the hook"
-
-
-def test_a_variable_that_a_plain_hook_sets_is_visible_to_the_caller():
-    engine = Engine("plain")
-
-    @engine.hook()
-    def sets(ctx):
-        VARIABLE.set("by the hook")
-
-    def call():
+    def call_sync():
         engine.dispatch(shell())
         return VARIABLE.get()
 
-    assert contextvars.copy_context().run(call) == "by the hook"
+    found = asyncio.run(call()) if engine.colour == "async" else contextvars.copy_context().run(call_sync)
+    assert found == "by the hook"
 
 
 def test_plain_hooks_run_in_the_callers_thread(engine):

@@ -24,9 +24,12 @@ from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.drivers.pydantic_ai import PydanticAIDriver
 from agent_hooks.runtime.drivers.pydantic_ai_messages import OUTPUT_TOOL, conversation, response_of
+from tables import tables
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
+
+TABLES = tables(__file__)
 
 SCHEMA = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
 THOUGHT = ThinkingPart("Hm.", signature="sig", id="t1", provider_name="anthropic", provider_details={"a": [1]})
@@ -341,15 +344,7 @@ def test_several_models_in_one_choose_for_themselves_and_the_test_model_answers_
     assert ask(TestModel()).content == {"ok": False}
 
 
-ANSWERS = [
-    "yes",
-    "",
-    '{"ok": true',
-    '[{"ok": true}]',
-    '{"ok": true} {"ok": false}',
-    '{"ok": false, "ok": true}',
-    "null",
-]
+ANSWERS = TABLES["answers"]
 
 
 @pytest.mark.parametrize(
