@@ -548,6 +548,8 @@ def test_a_skill_decides_in_every_word_and_claude_code_in_its_own(word, decision
 def test_a_skill_that_cannot_have_its_way_before_something_happens_denies(word):
     assert result("skill", "before_compact", out={"decision": word, "reason": "no"})[0] in ("deny", word)
     assert result("skill", "before_skill_activation", out={"decision": "stop", "reason": "no"}) == ("deny", "no")
+    denied = ("stop" if word == "stop" else "deny", "no")
+    assert result("skill", "before_output", out={"decision": word, "reason": "no"}) == denied
     assert result("skill", "after_compact", out={"decision": word, "reason": "no"}) is None
 
 

@@ -19,6 +19,7 @@ from agent_hooks.shell.programs import command_line, command_start, unwrapped
         ("xargs -r -n 1 rm x", "rm x"),
         ("flock -w 5 lock rm x", "rm x"),
         ("nohup -- rm x", "rm x"),
+        ("timeout -k 5 -- 10 rm x", "rm x"),
         ("/usr/bin/env rm x", "rm x"),
         ("sudo nohup timeout 5 rm x", "rm x"),
         ("uv run --with requests rm x", "rm x"),

@@ -118,6 +118,13 @@ def test_the_policy_may_allow_where_nobody_can_be_asked(engine):
     assert engine.dispatch(shell()).decision == "allow"
 
 
+def test_the_policy_does_not_allow_what_a_hook_of_the_machine_asks(engine):
+    engine = engine.with_policy(ask_fallback="allow")
+    engine.says("asker", ASK)
+    engine.says("machine", ASK, source="managed")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
 def test_an_approval_is_no_allow_where_the_event_knows_none(engine):
     engine.ask = lambda ctx, reason: True
     engine.says("asker", ASK, event="user_input")
@@ -166,6 +173,18 @@ def test_any_permission_hook_may_deny(engine, source):
 def test_a_lower_permission_hook_does_not_grant_what_a_higher_source_asks(engine):
     engine.says("asker", ASK, source="managed")
     engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+def test_a_lower_permission_hook_does_not_grant_what_a_wrapper_of_a_higher_source_asks_as_well(engine):
+    engine.says("asker", ASK)
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+
+    @engine.hook(wrapper=True, source="managed")
+    def around(ctx):
+        yield
+        return ASK
+
     assert engine.dispatch(shell()).decision == "deny"
 
 
