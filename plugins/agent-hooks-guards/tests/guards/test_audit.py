@@ -117,7 +117,9 @@ def test_blocked_calls_are_recorded_as_blocked_and_others_as_not(trail, outcome,
 
 def test_results_are_written_only_if_wanted(tmp_path):
     execution = ToolExecution(
-        call=ToolCall("login", {"token": "abcdef"}), result={"text": "got abcdef", "Token": 1}, duration=0.5
+        call=ToolCall("login", {"token": "abcdef"}),
+        result={"text": "got abcdef and hunter22", "Token": 1, "passwords": ["hunter22"]},
+        duration=0.5,
     )
     context = HookContext.after_tool_use(AgentState(), execution, outcome=HookOutcome())
     silent, telling = AuditTrail(tmp_path / "a.jsonl"), AuditTrail(tmp_path / "b.jsonl", results=True)
@@ -126,7 +128,8 @@ def test_results_are_written_only_if_wanted(tmp_path):
     assert not os.path.exists(silent.path)
     (line,) = lines(telling)
     assert line["event"] == "after_tool_use"
-    assert line["result"] == {"text": "got [redacted]", "Token": "[redacted]"}
+    redacted = "[redacted]"
+    assert line["result"] == {"text": f"got {redacted} and {redacted}", "Token": redacted, "passwords": redacted}
     assert (line["error"], line["blocked"], line["duration"]) == (None, False, 0.5)
 
 
