@@ -106,6 +106,17 @@ def test_the_frameworks_own_tools_have_their_kinds_unless_the_application_says_o
     assert Tools(managed(), kinds={"terminal": "other"}).call("terminal", {"command": "ls"}).kind == "other"
 
 
+def test_tools_of_one_name_have_the_kind_that_the_parameters_of_each_tell():
+    schemas = [{"type": "object", "properties": {name: {"type": "string"}}} for name in ("command", "city")]
+    tools = Tools(managed())
+    assert [tools.call("run", {}, schema=schema).kind for schema in (*schemas, schemas[0])] == [
+        "shell",
+        "other",
+        "shell",
+    ]
+    assert tools.call("run", {}).kind == "shell"
+
+
 def test_an_agent_of_no_framework_is_told_what_to_do():
     with pytest.raises(RegistrationError, match=r"builtins.object is no agent of .*hooks.call_tool"):
         protect(object())

@@ -88,3 +88,17 @@ def test_a_session_does_nothing_without_a_project_that_it_has_seen(command: Comm
     (project.root / name).unlink()
     assert command("untrust", cwd=project.root).exit_code == 0
     assert asked("s") == "None None"
+
+
+def test_a_session_that_has_lost_a_project_starts_no_subagent(command: Command, project: Project):
+    """Cursor asks about one by itself, and not only about the call of a tool."""
+    command.trust(project.write({"hookconf.py": GATE}))
+
+    def permission(session: str) -> str | None:
+        payload = {"hook_event_name": "subagentStart", "conversation_id": session, "subagent_type": "x", "task": "t"}
+        done = command.answer("cursor", {**payload, "workspace_roots": [str(project.root)]})
+        return (done.json or {}).get("permission")
+
+    assert permission("s") is None
+    (project.root / "hookconf.py").unlink()
+    assert [permission("s"), permission("begins later")] == ["deny", None]

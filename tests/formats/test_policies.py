@@ -17,7 +17,8 @@ TABLES = tables(__file__)
 # From the least strict to the strictest.
 LADDERS = {
     "ask_fallback": ("allow", "deny"),
-    "timeout": (90.0, 60.0, 1.5),
+    "timeout": (None, 90.0, 60.0, 1.5),
+    "suspension_ttl": (None, HookPolicy().suspension_ttl, 60.0),
     "max_rechecks": (5, 2, 0),
     "max_forced_continuations": (5, 3, 0),
     "max_retries": (5, 2, 0),
@@ -59,10 +60,6 @@ def test_of_user_and_application_the_stricter_counts(key):
         assert getattr(merged({key: one}, user=[{key: other}]), key) == strict
         assert getattr(merged(user=[{key: one}, {key: other}]), key) == strict
         assert getattr(merged(managed=[{key: one}, {key: other}]), key) == strict
-
-
-def test_no_timeout_at_all_is_the_least_strict():
-    assert merged({"timeout": None}, user=[{"timeout": 900.0}]).timeout == 900.0
 
 
 def test_a_default_of_the_application_is_no_word_of_its_own():

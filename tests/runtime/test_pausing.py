@@ -219,11 +219,14 @@ def test_a_run_that_is_given_up_keeps_what_was_done_and_runs_again(world, waits)
 
 
 def test_a_call_that_was_made_is_not_said_to_be_not_run_when_its_retry_is_given_up(world):
-    builder = world.builder(LS).before_tool_use(lambda ctx: HookOutcome.ask("Again?") if world.ran else None)
+    builder = world.builder(calls("ab")).before_tool_use(lambda ctx: HookOutcome.ask("Again?") if world.ran else None)
     agent = builder.after_tool_use(lambda ctx: AGAIN).build()
     state = agent.abandon(agent.run_sync("go"))
-    assert world.ran == ["ls"]
-    assert texts(state)[1] == "Error: The run ended before this call had a result; what it did is not known."
+    assert world.ran == ["a"]
+    assert texts(state)[1:] == [
+        "Error: The run ended before this call had a result; what it did is not known.",
+        "Error: Not run: the run was stopped.",
+    ]
 
 
 def test_what_a_refused_answer_has_cost_is_on_record_when_the_wait_for_the_next_is_given_up(world):

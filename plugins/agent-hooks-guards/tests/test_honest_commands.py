@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import pytest
 from making import about
-from tables import tables
 
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.guards.egress import EgressGuard
 from agent_hooks_guards.guards.path import PathGuard
 from agent_hooks_guards.guards.secrets import SecretsGuard
 from agent_hooks_guards.places.paths import Place
+from tables import tables
 
 PLACE = Place("/home/dev/project", "/home/dev", "/home/dev/project")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from making import executed
+
 from tables import tables
 
 TABLES = tables(__file__)

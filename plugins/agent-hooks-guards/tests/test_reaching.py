@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tables import tables
 
 from agent_hooks import HookContext, ToolCall
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.settings.guard_set import judge
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from making import about, executed
-from tables import tables
 
 from agent_hooks import HookContext, HookManager, ToolCall
 from agent_hooks_guards import RuleException, ShellGuard
+from tables import tables
 
 TABLES = tables(__file__)
 

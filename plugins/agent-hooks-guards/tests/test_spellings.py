@@ -10,13 +10,13 @@ import time
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.analysis.evaluation import Evaluation
 from agent_hooks_guards.analysis.state import Frame, State
 from agent_hooks_guards.model.actions import Doubt, TooMuchError
 from agent_hooks_guards.places.paths import Place
+from tables import tables
 
 TABLES = tables(__file__)
 

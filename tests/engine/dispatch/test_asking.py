@@ -74,6 +74,25 @@ def test_an_application_that_fails_to_answer_refuses(engine):
     assert (outcome.decision, outcome.reason) == ("deny", "sure? (Asking failed: OSError: no terminal)")
 
 
+def test_the_policy_does_not_allow_what_a_hook_of_the_machine_asks(engine):
+    engine = engine.with_policy(ask_fallback="allow")
+    engine.says("asker", ASK)
+    engine.says("machine", ASK, source="managed")
+    assert engine.dispatch(shell()).decision == "deny"
+
+
+def test_a_lower_permission_hook_does_not_grant_what_a_wrapper_of_a_higher_source_asks_as_well(engine):
+    engine.says("asker", ASK)
+    engine.says("granter", HookOutcome.allow(), event="permission_request", source="user")
+
+    @engine.hook(wrapper=True, source="managed")
+    def around(ctx):
+        yield
+        return ASK
+
+    assert engine.dispatch(shell()).decision == "deny"
+
+
 # -- allow, skip and the ranks -----------------------------------------------------------------------------------------
 
 SOURCES = ["plugin", "code", "user", "managed"]

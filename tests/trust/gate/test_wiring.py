@@ -6,7 +6,18 @@ import json
 
 import pytest
 
-from agent_hooks.trust.gate.wiring import is_wired, is_wired_in, wiring_in
+from agent_hooks.trust.gate.reasons import WIRING
+from agent_hooks.trust.gate.wiring import is_wired, is_wired_in, wiring_in, wiring_part
+
+# By variable, a file of settings in the folder that it names.
+MOVING = {
+    "CLAUDE_CONFIG_DIR": "settings.json",
+    "CODEX_HOME": "hooks.json",
+    "COPILOT_HOME": "config.json",
+    "QWEN_HOME": "settings.json",
+    "OPENCODE_CONFIG_DIR": "opencode.json",
+    "XDG_CONFIG_HOME": "opencode/opencode.json",
+}
 
 
 @pytest.fixture
@@ -15,7 +26,7 @@ def folders(tmp_path, monkeypatch):
     for name in ("home", "project/.venv/bin", "elsewhere"):
         (tmp_path / name).mkdir(parents=True)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "COPILOT_HOME"):
+    for name in MOVING:
         monkeypatch.delenv(name, raising=False)
     return tmp_path.resolve()
 
@@ -70,6 +81,19 @@ def test_a_program_on_the_path_or_a_script_leads_into_its_environment(folders, m
     write(folders / "home/.claude/settings.json", settings(str(script)))
     monkeypatch.setenv("PATH", "/nowhere")
     assert is_wired(str(venv), str(folders / "project"))
+
+
+@pytest.mark.parametrize(("variable", "name"), MOVING.items())
+def test_a_folder_that_a_variable_names_has_a_hosts_settings(folders, monkeypatch, variable, name):
+    venv, place = f"{folders}/project/.venv", folders / "elsewhere" / name
+    write(place, settings(f"{venv}/bin/agent-hooks run"))
+
+    def found():
+        return wiring_part(str(place).casefold()), is_wired(venv, str(folders / "project"))
+
+    assert found() == ("", False)
+    monkeypatch.setenv(variable, str(folders / "elsewhere"))
+    assert found() == (WIRING, True)
 
 
 def test_a_hosts_folder_with_our_hooks_is_wired(folders):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tables import tables
 
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.places.paths import Place
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.code import Found
 from agent_hooks_guards.code.editors import scan
 from agent_hooks_guards.model.values import UNKNOWN, Data
+from tables import tables
 
 TABLES = tables(__file__)
 

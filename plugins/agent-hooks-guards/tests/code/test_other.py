@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from tables import tables
 
 from agent_hooks_guards.code import Found, scan
 from agent_hooks_guards.model.values import Data
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tables import tables
 
 from agent_hooks_guards.code import FILE, STDIN, Found, python
 from agent_hooks_guards.code.python_calls import KINDS, SIMPLE, TAILS, Call
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, NO_LABELS, UNKNOWN, Data
+from tables import tables
 
 pytestmark = pytest.mark.interpreter
 

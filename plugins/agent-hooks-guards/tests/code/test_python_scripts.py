@@ -6,6 +6,7 @@ from shlex import quote
 
 import pytest
 from making import decision
+
 from tables import tables
 
 pytestmark = pytest.mark.interpreter

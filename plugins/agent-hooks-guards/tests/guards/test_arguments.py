@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about, judged
-from tables import tables
 
 from agent_hooks import RegistrationError
 from agent_hooks_guards import ArgumentPattern
 from agent_hooks_guards.rules.patterns import LENGTHS, SafePattern
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about, run_all
-from tables import tables
 
 from agent_hooks import (
     AgentState,
@@ -28,6 +27,7 @@ from agent_hooks import (
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.system.folders import lock_file
 from agent_hooks_guards import AuditTrail
+from tables import tables
 
 TABLES = tables(__file__)
 
@@ -117,7 +117,9 @@ def test_blocked_calls_are_recorded_as_blocked_and_others_as_not(trail, outcome,
 
 def test_results_are_written_only_if_wanted(tmp_path):
     execution = ToolExecution(
-        call=ToolCall("login", {"token": "abcdef"}), result={"text": "got abcdef", "Token": 1}, duration=0.5
+        call=ToolCall("login", {"token": "abcdef"}),
+        result={"text": "got abcdef and hunter22", "Token": 1, "passwords": ["hunter22"]},
+        duration=0.5,
     )
     context = HookContext.after_tool_use(AgentState(), execution, outcome=HookOutcome())
     silent, telling = AuditTrail(tmp_path / "a.jsonl"), AuditTrail(tmp_path / "b.jsonl", results=True)
@@ -126,7 +128,8 @@ def test_results_are_written_only_if_wanted(tmp_path):
     assert not os.path.exists(silent.path)
     (line,) = lines(telling)
     assert line["event"] == "after_tool_use"
-    assert line["result"] == {"text": "got [redacted]", "Token": "[redacted]"}
+    redacted = "[redacted]"
+    assert line["result"] == {"text": f"got {redacted} and {redacted}", "Token": redacted, "passwords": redacted}
     assert (line["error"], line["blocked"], line["duration"]) == (None, False, 0.5)
 
 

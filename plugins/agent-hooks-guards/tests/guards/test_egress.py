@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about
-from tables import tables
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards.guards.egress import EgressGuard
 from agent_hooks_guards.model.values import UNKNOWN
+from tables import tables
 
 TABLES = tables(__file__)
 

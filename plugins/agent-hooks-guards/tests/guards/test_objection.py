@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from making import about
-from tables import tables
 
 import agent_hooks_guards
 from agent_hooks import HookManager, HookOutcome
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.guards.objection import object_to, settle
 from agent_hooks_guards.rules.loading import own_families
+from tables import tables
 
 TABLES = tables(__file__)
 

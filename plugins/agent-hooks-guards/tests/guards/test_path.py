@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about
-from tables import tables
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards.guards.path import MAX_OPERATIONS, PathGuard
+from tables import tables
 
 TABLES = tables(__file__)
 

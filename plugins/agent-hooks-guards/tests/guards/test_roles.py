@@ -55,6 +55,7 @@ def test_a_coding_agents_role_is_in_the_environment_if_the_rule_says_where(monke
     assert judged(RoleAccess(["deploy"], role_env="AGENT_ROLE"), about("deploy")).decision == "deny"
 
 
-def test_the_states_role_stands_before_the_environments(monkeypatch):
+@pytest.mark.parametrize("role", ["developer", "", []])
+def test_the_states_role_stands_before_the_environments(monkeypatch, role):
     monkeypatch.setenv("AGENT_ROLE", "admin")
-    assert judged(RoleAccess(["deploy"], role_env="AGENT_ROLE"), with_role("developer")).decision == "deny"
+    assert judged(RoleAccess(["deploy"], role_env="AGENT_ROLE"), with_role(role)).decision == "deny"

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_secrets import HEX, SECRETS, made
 from making import about
-from tables import tables
 
 from agent_hooks import HookContext, HookManager, RegistrationError, ToolCall, ToolExecution
 from agent_hooks.engine.calling import InTurns
@@ -18,6 +17,7 @@ from agent_hooks.model.snapshot import Snapshot, read_only
 from agent_hooks.model.values import FrozenDict, freeze
 from agent_hooks_guards.guards.secret_scan import PIECE, find, redacted
 from agent_hooks_guards.guards.secrets import SecretsGuard
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -9,7 +9,6 @@ from time import process_time
 
 import pytest
 from making import about
-from tables import tables
 
 from agent_hooks import HookManager, RegistrationError
 from agent_hooks_guards import ShellGuard
@@ -17,6 +16,7 @@ from agent_hooks_guards.guards.calls import place_of
 from agent_hooks_guards.places.kinds import kinds
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import read_family
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from making import about
-from tables import tables
 
 from agent_hooks import HookManager
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -7,12 +7,12 @@ import shlex
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.names import base_name
 from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import UNKNOWN
+from tables import tables
 
 TABLES = tables(__file__)
 

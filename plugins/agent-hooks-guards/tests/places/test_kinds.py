@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.kinds import is_settings_secret, kinds
 from agent_hooks_guards.places.paths import Place, absolute
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.paths import Simplified, absolute
+from tables import tables
 
 TABLES = tables(__file__)
 

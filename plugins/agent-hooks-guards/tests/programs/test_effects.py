@@ -1,12 +1,12 @@
 import shlex
 
 import pytest
-from tables import tables
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.effects import copies, effects
+from tables import tables
 
 TABLES = tables(__file__)
 

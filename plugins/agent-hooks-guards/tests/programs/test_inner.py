@@ -7,7 +7,6 @@ import shlex
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards import ShellGuard
 from agent_hooks_guards.model.actions import Command
@@ -15,6 +14,7 @@ from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.programs.inner import inner
+from tables import tables
 
 # One row a line, ``command => what it runs``, in a table for each sort of programs.
 CASES = [row.split(" => ", 1) for table in tables(__file__).values() for row in table.splitlines()]

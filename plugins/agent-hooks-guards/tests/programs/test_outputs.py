@@ -6,13 +6,13 @@ import subprocess
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, INPUT, NETWORK, SECRET, UNKNOWN, Data
 from agent_hooks_guards.programs.formats import unescaped
 from agent_hooks_guards.programs.outputs import output
+from tables import tables
 
 TABLES = tables(__file__)
 

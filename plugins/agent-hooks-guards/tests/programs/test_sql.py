@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
 from agent_hooks_guards.model.options import parse
 from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.programs.sql.statements import KINDS, kinds, programs, shells, statements
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -6,7 +6,6 @@ import re
 import time
 
 import pytest
-from tables import tables
 
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.names import base_name
@@ -14,6 +13,7 @@ from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.rules.indexing import indexed
 from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.rules.matching import judge
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -8,13 +8,13 @@ from datetime import date, timedelta
 
 import pytest
 from making import about, project
-from tables import tables
 from terminal import run, typed
 
 from agent_hooks import HookManager
 from agent_hooks.system.by_hand import AGENTS
 from agent_hooks_guards.rules.loading import own_families
 from agent_hooks_guards.settings.rule_rows import guard_rows
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -8,11 +8,11 @@ import pytest
 from installed import TOKEN, decided, shell
 from made_secrets import SECRETS
 from making import about, own_file, project
-from tables import tables
 
 import agent_hooks_guards
 from agent_hooks import HookConfigLoader, HookContext, HookManager, ToolCall
 from agent_hooks_guards.settings.guard_set import any_string, may_hold_secret
+from tables import tables
 
 TABLES = tables(__file__)
 
@@ -197,6 +197,13 @@ def test_what_the_machine_says_nobody_loosens(tmp_path):
     )
     assert shell("git branch -D topic").decision == "deny"
     assert "[path-protected]" in decided("Write", "write", {"file_path": "/srv/a", "content": ""}).reason
+
+
+def test_what_the_user_lets_be_read_loosens_no_rule_of_the_machine(tmp_path):
+    own_file(tmp_path / "config", "[guards.paths]\nallow_read = ['/srv/.ssh/id_ed25519']\n")
+    assert shell("cat /srv/.ssh/id_ed25519").decision == "proceed"
+    own_file(tmp_path / "managed", "[guards.shell]\nlevel = 'standard'\n")
+    assert shell("cat /srv/.ssh/id_ed25519").decision == "deny"
 
 
 def test_rules_of_the_machine_alone_bring_no_others_with_them(tmp_path):

@@ -7,6 +7,7 @@ import os
 import pytest
 from installed import decided, shell
 from making import own_file
+
 from tables import tables
 
 TABLES = tables(__file__)

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tables import tables
 
 import agent_hooks_guards
 from agent_hooks_guards.model.tables import COPY
+from tables import tables
 
 TABLES = tables(__file__)
 

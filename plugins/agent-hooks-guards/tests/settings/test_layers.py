@@ -7,12 +7,12 @@ import tomllib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks_guards.settings.build import build
 from agent_hooks_guards.settings.layers import injection_matches, layers
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
 import pytest
 from making import about, own_file, project
-from settings_of import NO_FETCH, NO_SHELL, OWN_FILE, about_run, decided, dispatched
+from settings_of import NO_FETCH, NO_SHELL, OWN_FILE, about_run, decided, dispatched, lines_in
 
 import agent_hooks_guards
 from agent_hooks import HookContext, HookManager, HookOutcome, SettingsError, Step
@@ -151,6 +152,14 @@ def test_the_audit_trail_of_every_file_is_written(tmp_path, state_folder):
     with pytest.raises(OSError, match=r"inner\.jsonl"):
         agent_hooks_guards.audit_call(about(cwd=wrong, outcome=HookOutcome.deny("No.")))
     assert len((state_folder / "outer.jsonl").read_text().splitlines()) == 2
+
+
+def test_what_a_project_redacts_is_added_to_what_every_trail_does(tmp_path, state_folder):
+    folder = project(tmp_path / "p", "[tool.agent_hooks.guards.audit]\npath = 'a.jsonl'\nredact = ['ticket']\n")
+    args = {"password": "hunter22", "ticket": "T-1", "text": "t"}
+    agent_hooks_guards.audit_call(about(args=args, cwd=folder, outcome=HookOutcome()))
+    (line,) = lines_in(state_folder / "a.jsonl")
+    assert json.loads(line)["args"] == {"password": "[redacted]", "ticket": "[redacted]", "text": "t"}
 
 
 def test_no_run_is_limited_without_settings(tmp_path):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from made_secrets import SECRETS
 from making import about
-from tables import tables
 
 from agent_hooks import HookManager
 from agent_hooks_guards import EgressGuard, PathGuard, SecretsGuard
 from agent_hooks_guards.guards.objection import LEVELS
 from agent_hooks_guards.settings.rule_rows import guard_rows
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -7,13 +7,13 @@ import sys
 import tomllib
 
 import pytest
-from tables import tables
 
 from agent_hooks import SettingsError
 from agent_hooks.sources.plugin_settings import PluginTable
 from agent_hooks.sources.settings_models import read_table
 from agent_hooks_guards import AuditTrail, Cancellation, GuardsSettings
 from agent_hooks_guards.settings.build import build
+from tables import tables
 
 TABLES = tables(__file__)
 

@@ -8,12 +8,12 @@ import making
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tables import tables
 
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.values import SECRET, UNKNOWN
 from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.windows import translate
+from tables import tables
 
 TABLES = tables(__file__)
 
