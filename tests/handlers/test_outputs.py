@@ -259,7 +259,7 @@ def test_a_skill_decides_in_every_word_and_claude_code_in_its_own(word, decision
 
 @pytest.mark.parametrize("word", ["ask", "suspend", "stop"])
 def test_a_skill_that_cannot_ask_about_an_answer_withholds_it(word):
-    denied = ("stop" if word == "stop" else "deny", "no")
+    denied = "stop: no" if word == "stop" else "deny: no"
     assert result("skill", "before_output", out={"decision": word, "reason": "no"}) == denied
 
 
