@@ -17,17 +17,35 @@ from pathlib import Path
 
 import pytest
 
-from tables import tables
-
-TEXTS = tables(__file__)["texts"]
-
 SITE = Path(os.environ["AGENT_HOOKS_SITE"])
 PAGES = sorted(str(path.relative_to(SITE)) for path in SITE.rglob("*.html") if path != SITE / "index.html")
 DOCS = Path(__file__).parent.parent / "docs"
 PHONE = 360
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Opens each page in a frame as wide as a phone; writes down how wide it became, and its colours by theme.
-LOOK = TEXTS["look"]
+LOOK = """<!doctype html><pre id="seen"></pre><script>
+const seen = {}, pages = PAGES;
+async function look(page) {
+  const frame = document.createElement("iframe");
+  Object.assign(frame, {src: page, width: PHONE, height: 700});
+  document.body.append(frame);
+  await new Promise((loaded) => { frame.onload = loaded; });
+  const {documentElement, body, defaultView} = frame.contentDocument;
+  const scrolling = [documentElement, ...body.querySelectorAll(".content")];
+  seen[page] = {width: Math.max(...scrolling.map((element) => element.scrollWidth))};
+  for (const theme of ["auto", "light", "dark"]) {
+    body.dataset.theme = theme;
+    const style = defaultView.getComputedStyle(body);
+    seen[page][theme] = [style.backgroundColor, style.color];
+  }
+  frame.remove();
+}
+onload = async () => {
+  for (const page of pages) await look(page);
+  document.getElementById("seen").textContent = JSON.stringify(seen);
+  document.title = "done";
+};
+</script>"""
 
 
 # -- links, captions, navigation ---------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import agent_hooks
 from agent_hooks.cli.quick import options_of
 from forked import forking
-from tables import tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,12 +23,45 @@ if TYPE_CHECKING:
     from projects import Project
     from residents import Residents
 
-TEXTS = tables(__file__)["texts"]
-
 # What pip writes for a console script, with the environment and the account's home beside the script's folder.
-SCRIPT = TEXTS["script"]
+SCRIPT = """\
+import os, pwd, site, sys
+folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+site.PREFIXES.append(folder)
+home = os.path.join(folder, "home")
+pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "/bin/sh"))
+if "PATIENT" in os.environ:  # else a busy machine sends it away from the resident process, to decide by itself
+    import agent_hooks_core
+    agent_hooks_core.load("agent_hooks_launcher").load_package()
+    import agent_hooks.cli.resident
+    agent_hooks.cli.resident.TAKEN_SECONDS = 30.0
+from agent_hooks_core import main
+sys.exit(main())
+"""
 # For tests of compiled plans: files made just before the process count as old, and each process says what it imported.
-REPORTING = TEXTS["reporting"]
+REPORTING = """\
+import atexit, os, site, sys
+from agent_hooks.system import stamps
+stamps._YOUNG_NS = 0
+log = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "processes")
+told = []
+
+def tell():
+    if os.getpid() not in told:
+        told.append(os.getpid())
+        with open(log, "a") as file:
+            file.write(" ".join(sys.modules) + "\\n")
+
+def end(code, end=os._exit):
+    tell()
+    end(code)
+
+os._exit = end
+# The process of the hooks may be killed as soon as it has closed its pipe, before it exits.
+os.register_at_fork(after_in_child=lambda: atexit.register(tell))
+if "SITE" in os.environ:
+    site.addsitedir(os.environ["SITE"])  # as the start of Python, with its .pth files
+"""
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 # The metadata of plugins that are installed where the tests run, as in a developer's environment.
 PLUGINS = [

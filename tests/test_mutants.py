@@ -17,8 +17,32 @@ pytestmark = pytest.mark.full
 
 SCRIPT = Path(__file__).parent.parent / ".ci" / "mutants.py"
 MUTANTS = runpy.run_path(str(SCRIPT))
-MODULE = TABLES["texts"]["module"]
-TESTS = TABLES["texts"]["tests"]
+MODULE = '''\
+"""A module with a tested branch and one that a test runs without looking."""
+
+
+def sign(number):
+    if number > 10:
+        return "large"
+    if number < 0:
+        return "negative"
+    return "other"
+'''
+TESTS = """\
+from pkg.area.signs import sign
+
+
+def test_negative_numbers():
+    assert sign(-1) == "negative"
+
+
+def test_others():
+    assert [sign(0), sign(10)] == ["other", "other"]
+
+
+def test_large_numbers_are_not_looked_at():
+    sign(11)
+"""
 
 
 @pytest.fixture

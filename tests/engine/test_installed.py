@@ -186,7 +186,19 @@ def test_a_required_plugin_cannot_be_switched_off(install, monkeypatch, way):
 
 # -- plugins that add --------------------------------------------------------------------------------------------------
 
-ADDS = TABLES["texts"]["adds"]
+ADDS = """
+    import sys
+    from agent_hooks import define_event, hookimpl, hookspec
+
+    @hookspec(firstresult=True)
+    def before_deploy(ctx, payload):
+        "Something is about to be deployed."
+
+    @hookimpl
+    def agent_hooks_add_hookspecs(manager):
+        define_event("before_deploy", aliases="PreDeploy", subject="payload", decisions="deny", closed="deny")
+        manager.add_hookspecs(sys.modules[__name__])
+"""
 USES = """
     from agent_hooks import HookOutcome, hookimpl
 

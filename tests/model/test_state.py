@@ -197,6 +197,9 @@ CALLED = ToolCall("t")
 @pytest.mark.parametrize(("fields", "context", "text"), TABLES["texts"])
 def test_an_execution_has_a_text_for_the_model(fields, context, text):
     assert ToolExecution(call=CALLED, **fields).with_added_context(context).text == text
+
+
+def test_the_text_of_an_execution_says_why_there_is_no_result():
     assert ToolExecution.denied(CALLED, "not allowed").text == "Denied: not allowed"
     assert ToolExecution(call=CALLED, error=ErrorInfo(type="X", message="broken")).text == "Error: broken"
     assert ToolExecution(call=CALLED, result="secret").withheld("a key").text == "Result withheld: a key"

@@ -15,12 +15,9 @@ import pytest
 from agent_hooks import AgentState, Message, Step, StopReason, StopSignal, Suspended, ToolCall, ToolExecution, Usage
 from agent_hooks.errors import StoreError
 from agent_hooks.runtime.conversations import FileConversations, MemoryConversations
-from tables import tables
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-TEXTS = tables(__file__)["texts"]
 
 CALL = ToolCall("echo", {"text": "ä\u2028\n"}, id="c1")
 RICH = AgentState(
@@ -228,7 +225,26 @@ def test_a_conversation_has_one_session_at_a_time(tmp_path: Path, is_file: bool)
     asyncio.run(main())
 
 
-PROGRAM = TEXTS["program"]
+PROGRAM = """
+    import asyncio, sys
+    from agent_hooks.runtime.conversations import FileConversations
+    from agent_hooks.model.state import AgentState, Message
+
+    async def main():
+        store = FileConversations(sys.argv[1])
+        state = await store.load("s") or AgentState()
+        number = len(state.messages) and int(state.messages[-1].content)
+        print("loaded", number, flush=True)
+        while True:
+            number += 1
+            state = state.with_messages(Message(role="user", content=str(number)))
+            if number % 7 == 0:  # as a compaction does
+                state = state.replace(messages=state.messages[-3:])
+            await store.save("s", state)
+            print("saved", number, flush=True)
+
+    asyncio.run(main())
+"""
 
 
 def killed_after(folder: Path, acknowledged: int, delay: float) -> tuple[int, int]:

@@ -19,9 +19,6 @@ from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from runtime.agents import Trial, call, reply, signal_of
-from tables import tables
-
-TEXTS = tables(__file__)["texts"]
 
 NO = ConnectionError("no answer")
 STOP = HookOutcome.stop("that is enough")
@@ -102,7 +99,17 @@ def test_retries_of_a_failing_request_are_limited_and_its_error_is_not_lost(most
 
 # -- errors ------------------------------------------------------------------------------------------------------------
 
-FAILING = TEXTS["failing"]
+FAILING = """
+from agent_hooks import AgentBuilder, ScriptedDriver, ToolCall
+
+def pay(card: str) -> None:
+    raise ValueError(f"no such card: {card}")
+
+agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("pay", {"card": "4111"}), ConnectionError("4111")))
+state = agent.with_tools(pay).with_name("shop").build().run_sync("Pay with 4111.")
+print(state.status, [error.type for error in state.errors])
+state.raise_for_error()
+"""
 
 
 def test_a_program_whose_run_fails_reads_one_warning_with_the_kinds_of_errors_and_no_values(tmp_path):

@@ -18,14 +18,11 @@ from agent_hooks.sources.skills import Skill
 from agent_hooks.system.store import MemoryStore
 from runtime.agents import Gate, Recorder, WaitingDriver, assert_well_formed, said
 from runtime.sessions import WAITS, builder, cancel_at, names, only, seen, session, talk, texts
-from tables import tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_hooks import AgentState
-
-TEXTS = tables(__file__)["texts"]
 
 CALL = ToolCall("echo", {"text": "a"}, id="c1")
 
@@ -390,7 +387,18 @@ def test_a_session_can_wait_for_the_conversation_that_another_one_has(kind: Any,
     assert events == ["a begins", "a ends with 2", "b begins", "b ends with 4"]
 
 
-WAITING = TEXTS["waiting"]
+WAITING = """
+import asyncio, sys
+from agent_hooks import AgentBuilder, FileConversations, ScriptedDriver, SessionRunner
+
+async def main():
+    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("Hi.")).build()
+    print("begins", flush=True)
+    async with SessionRunner(agent, session_id="s", store=FileConversations(sys.argv[1], timeout=60)) as session:
+        print((await session.send("Hello.")).output, len(session.state.messages))
+
+asyncio.run(main())
+"""
 
 
 def test_a_session_of_another_process_waits_for_the_lock(tmp_path: Path):

@@ -18,9 +18,6 @@ from agent_hooks.runtime import pausing
 from agent_hooks.system.store import MemoryStore, Store
 from runtime.pauses import ASKS_ABOUT_B, LS, World, asks, calls, suspended, suspends, texts, through_json
 from runtime.test_pausing import waits_for
-from tables import tables
-
-TEXTS = tables(__file__)["texts"]
 
 
 @pytest.fixture
@@ -216,7 +213,21 @@ def test_a_wait_that_cannot_be_kept_loses_nothing_of_what_was_done(tmp_path):
     assert texts(state) == ["go", "ran a", "Error: Not run: the run was stopped."]
 
 
-UNWRITABLE = TEXTS["unwritable"]
+UNWRITABLE = """
+from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, StoreError, ToolCall
+from agent_hooks.system.store import MemoryStore
+
+def run(command: str) -> str:
+    print("ran", command)
+
+driver = ScriptedDriver(ToolCall("run", {{"command": "ls"}}), "Done.")
+agent = AgentBuilder(plugins=()).with_tools(run).with_driver(driver){more}.build()
+print("built")
+try:
+    print(agent.run_sync("Go.").status)
+except StoreError as error:
+    print(error.state.status)
+"""
 SUSPENDS = ".before_tool_use(lambda ctx: HookOutcome.suspend('Wait.'), name='waits')"
 
 
@@ -241,7 +252,28 @@ def test_a_state_folder_that_cannot_be_written_is_told_where_a_hook_may_suspend(
     assert (tmp_path / "state").read_text() == "in the way"
 
 
-PROGRAM = TEXTS["program"]
+PROGRAM = """
+import json, sys
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, ScriptedDriver, ToolCall, tool
+
+@tool(kind="shell")
+def shell(command: str) -> str:
+    print("ran", command)
+    return "fine"
+
+def waits(tool_call):
+    return HookOutcome.{decision}("Really?")
+
+text = sys.stdin.read()
+replies = ["done"] if text else [ToolCall("shell", {{"command": "ls"}}, id="1")]
+agent = (AgentBuilder(plugins=()).with_driver(ScriptedDriver(*replies)).with_tools(shell)
+         .before_tool_use(waits).with_ask("host").build())
+if text:
+    state = agent.resume_sync(AgentState.from_dict(json.loads(text)), "allow")
+    print(state.output)
+else:
+    print(json.dumps(agent.run_sync("go").as_dict()))
+"""
 
 
 @pytest.mark.parametrize("decision", ["ask", "suspend"])
@@ -280,7 +312,46 @@ def test_of_two_who_answer_at_the_same_time_one_is_heard(tmp_path):
     assert (len(refused), world.ran) == (5, ["ls"])
 
 
-KILLED = TEXTS["killed"]
+KILLED = """
+import json, os, signal, sys
+from pathlib import Path
+from agent_hooks import AgentBuilder, AgentState, HookOutcome, ScriptedDriver, ToolCall, tool
+
+where, decision = sys.argv[1:]
+
+def killed_at(place):
+    if where == place:
+        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+@tool(kind="shell")
+def shell(command: str) -> str:
+    with open("ran", "a") as file:
+        file.write(command)
+    killed_at("in the tool")
+    return "fine"
+
+def waits(ctx):
+    return HookOutcome.{kind}("Really?")
+
+def looks(ctx):
+    if Path("state").exists():
+        killed_at("before the tool")
+
+def goes_on(ctx):
+    if ctx.state.steps:
+        killed_at("after the tool")
+
+builder = AgentBuilder(plugins=()).with_tools(shell).with_ask("host")
+builder = builder.before_tool_use(waits, priority=1).before_tool_use(looks).hook("before_step", goes_on)
+if Path("state").exists():
+    state = AgentState.from_dict(json.loads(Path("state").read_text()))
+    state = builder.with_driver(ScriptedDriver("done")).build().resume_sync(state, decision)
+else:
+    call = ToolCall("shell", {{"command": "ls "}}, id="1")
+    state = builder.with_driver(ScriptedDriver(call)).build().run_sync("go")
+Path("state").write_text(json.dumps(state.as_dict()))
+print(state.status, state.suspended.reason if state.suspended else state.output)
+"""
 
 
 class Killed:

@@ -287,7 +287,22 @@ def test_without_rich_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
         TerminalPermissions()
 
 
-PROGRAM = TABLES["texts"]["program"]
+PROGRAM = """
+    import os, signal
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job may be started with it ignored
+    os.open(os.ttyname(0), os.O_RDWR)  # the leader of a session gets the terminal that it opens first
+    from agent_hooks import AgentBuilder, HookOutcome, ScriptedDriver, TerminalPermissions, ToolCall
+
+    def run(command: str) -> str:
+        return f"ran {command}"
+
+    agent = (
+        AgentBuilder(plugins=()).with_driver(ScriptedDriver(ToolCall("run", {"command": "make"}), "Done."))
+        .with_tools(run).before_tool_use(lambda ctx: HookOutcome.ask("Is this wise?")).plugin(TerminalPermissions())
+        .build()
+    )
+    print("RESULT", agent.run_sync("Go.").messages[2].content, flush=True)
+"""
 
 
 @pytest.mark.parametrize(("typed", "result"), [("o\n", "RESULT ran make"), ("\x03", "KeyboardInterrupt")])
