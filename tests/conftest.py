@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-pytest.register_assert_rewrite("adapters.conformance", "hook_sets", "runtime.cases")
+pytest.register_assert_rewrite("adapters.conformance", "formats.reading", "hook_sets", "runtime.cases")
 
 GUARD = """
     from agent_hooks import HookOutcome, hookimpl

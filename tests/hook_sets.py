@@ -22,6 +22,7 @@ import pytest
 
 from agent_hooks import HookContext, HookOutcome
 from agent_hooks.errors import SuspensionError
+from agent_hooks.model.values import plain
 from agent_hooks.testing import make_context
 from engine import messages_of, result, shell
 
@@ -89,9 +90,9 @@ def error_of(text: str) -> BaseException:
 
 
 def answer_of(fields: dict[str, Any]) -> Any:
-    """Return the answer that the fields of a hook describe; no fields are no opinion."""
+    """Return the answer that the fields of a hook describe, or raise it; no fields are no opinion."""
     if "raises" in fields:
-        return error_of(fields["raises"])
+        raise error_of(fields["raises"])
     if "answer" in fields:
         return fields["answer"]
     if "pair" in fields:
@@ -146,12 +147,8 @@ def hook_of(note: Callable[[HookContext], Any], **fields: Any) -> Callable[..., 
             method, *arguments = returns
             return getattr(ctx, method)(*arguments)
         if again is not None and ctx.rechecking:
-            found = answer_of(again)
-        else:
-            found = answer_of(fields if about is None else about.get(ctx.tool_args["command"], fields))
-        if isinstance(found, BaseException):
-            raise found
-        return found
+            return answer_of(again)
+        return answer_of(fields if about is None else about.get(ctx.tool_args["command"], fields))
 
     return answer
 
@@ -174,17 +171,6 @@ def async_wrapper_of(hook: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # -- comparing ---------------------------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """Return a value of the engine as TOML could have it."""
-    if hasattr(value, "as_dict"):
-        return plain(value.as_dict())
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(inner) for inner in value]
-    return str(value) if isinstance(value, str) else value
 
 
 def field(value: Any, path: str) -> Any:

@@ -26,7 +26,8 @@ from agent_hooks.errors import PromptRefusedError
 from agent_hooks.model.inference import ModelResponse
 from agent_hooks.model.state import Usage
 from agent_hooks.model.tool_call import ToolCall
-from hook_sets import error_of, field, plain
+from agent_hooks.model.values import plain
+from hook_sets import answer_of, error_of, field
 from runtime.agents import Trial, assert_well_formed, child, parent, requests_of, results, said
 
 if TYPE_CHECKING:
@@ -145,17 +146,13 @@ class Hook:
 
     def answer(self, ctx: Any) -> Any:
         match self.fields:
-            case {"raises": text}:
-                raise error_of(text)
-            case {"answer": answer}:
-                return answer
             case {"sets": fields}:
                 return HookOutcome.with_state(AgentState.from_dict({**ctx.state.as_dict(), **fields}))
             case {"requests": fields}:
                 return HookOutcome.update(request=ctx.request.replace(**fields))
             case {"responds": reply}:
                 return HookOutcome.update(response=ModelResponse.of(reply_of(reply)))
-        return HookOutcome.from_dict(self.fields) if self.fields else None
+        return answer_of(self.fields)
 
 
 # -- comparing ---------------------------------------------------------------------------------------------------------
