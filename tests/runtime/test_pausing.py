@@ -277,10 +277,12 @@ def test_a_call_that_waits_is_counted_once(world):
     assert (world.ran, counted) == (["ls"], ["call_1"])
 
 
-def test_answers_to_one_operation_start_it_once_whichever_is_given_last(world):
-    hooks = waits_for("suspend", "suspend")
-    first = world.paused(hooks)
-    one, other = (world.resume(first, hooks) for _ in range(2))
+@pytest.mark.parametrize("waits", [2, 3])
+def test_answers_to_one_operation_start_it_once_whichever_is_given_last(world, waits):
+    hooks = waits_for(*["suspend"] * waits)
+    one = other = world.paused(hooks)
+    for _ in range(waits - 1):
+        one, other = world.resume(one, hooks), world.resume(other, hooks)
     assert world.resume(one, hooks).output == "done"
     with pytest.raises(SuspensionError, match="resumed before"):
         world.resume(other, hooks)
