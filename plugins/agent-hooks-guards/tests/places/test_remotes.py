@@ -46,6 +46,7 @@ def place(request, tmp_path):
         ("docker push registry.foreign.example/acme/app", {"docker-push-foreign"}),
         ("docker push ghcr.io/foreign/app", {"docker-push-foreign"}),
         ("docker push foreign/app", {"docker-push-foreign"}),
+        ("docker build --push -t foreign/app -t acme/app .", {"docker-push-foreign"}),
     ],
 )
 def test_a_push_to_a_place_that_the_repository_does_not_know_is_asked(place, command, rules):

@@ -63,6 +63,18 @@ def test_all_questions_of_one_call_are_put_at_once(place):
     assert outcome.reason.count("\n\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("urls", "settings"),
+    [
+        (["http://10.0.0.5/"], "[guards.egress]\nallow = ['10.0.0.5']"),
+        (["http://10.0.0.5/", "http://10.0.0.6/"], ""),  # TOML takes no table twice
+    ],
+)
+def test_lines_of_settings_are_shown_where_they_can_be_pasted(place, urls, settings):
+    outcome = decided("WebFetch", "fetch", {"urls": urls}, cwd=str(place))
+    assert (outcome.decision, outcome.metadata["for_people"].partition(":\n")[2]) == ("ask", settings)
+
+
 def test_a_rule_of_the_project_is_asked_first(tmp_path):
     folder = project(tmp_path / "p", '[[tool.agent_hooks.guards.blocklist]]\ntools = ["shell"]\nmessage = "None."\n')
     assert shell("rm -rf /", cwd=folder).reason == f"None. [{folder}/pyproject.toml:4]"
