@@ -106,6 +106,11 @@ def test_the_frameworks_own_tools_have_their_kinds_unless_the_application_says_o
     assert Tools(managed(), kinds={"terminal": "other"}).call("terminal", {"command": "ls"}).kind == "other"
 
 
+def test_a_tool_that_the_application_calls_other_may_be_a_shell_of_an_inner_agent():
+    inner = Tools.of(Tools(managed(), kinds={"terminal": "other", "perform": "shell"}).begin())
+    assert [inner.call(name, {"command": "ls"}).kind for name in ("terminal", "perform")] == ["shell", "shell"]
+
+
 def test_tools_of_one_name_have_the_kind_that_the_parameters_of_each_tell():
     schemas = [{"type": "object", "properties": {name: {"type": "string"}}} for name in ("command", "city")]
     tools = Tools(managed())

@@ -41,7 +41,13 @@ def settings(command):
 
 
 @pytest.mark.parametrize(
-    "place", ["home/.claude/settings.json", "project/.codex/hooks.json", "home/.config/cursor/hooks.json"]
+    "place",
+    [
+        "home/.claude/settings.json",
+        "project/.codex/hooks.json",
+        "home/.config/cursor/hooks.json",
+        "home/.codeium/windsurf/hooks.json",
+    ],
 )
 @pytest.mark.parametrize(
     "command", ["{project}/.venv/bin/agent-hooks run", "$CLAUDE_PROJECT_DIR/.venv/bin/agent-hooks run"]
