@@ -13,7 +13,7 @@ from agent_hooks.engine.markers import HookOptions
 from agent_hooks.engine.plan import Hook
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import Decision, HookOutcome
+from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.tools import SKILL_TOOLS, texts_with_roles
 from agent_hooks.system.ancestors import make_note, notes_dir
 from agent_hooks.system.digests import sha256_hex
@@ -169,10 +169,10 @@ class ShellLinesGate:
             reason = f"Loading the text runs a line of shell, `{line[:_MAX_LINE]}` ({place}). {inner.reason}".rstrip()
             if inner.tool_args is not None:
                 return HookOutcome.deny(f"{reason} {self._host.instead(inner.tool_args)}")
-            if inner.blocks:
-                return HookOutcome(decision=inner.decision, reason=reason, failed=inner.failed, context=inner.context)
-            if inner.decision is Decision.ASK:
-                asked = HookOutcome.ask(reason) if asked is None else asked
+            told = HookOutcome(decision=inner.decision, reason=reason, failed=inner.failed, context=inner.context)
+            if inner.decision.is_blocking:
+                return told
+            asked = told if inner.blocks and asked is None else asked  # a later line may be denied
         return asked
 
 
