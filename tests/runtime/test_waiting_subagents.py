@@ -80,9 +80,12 @@ def test_a_refusal_reaches_the_child():
     assert results(state) == ["then not"]
 
 
-def test_a_state_whose_child_was_changed_meanwhile_is_refused():
-    waiting = Waiting()
-    data = json.loads(json.dumps(waiting.begin().as_dict()).replace("secret", "poison"))
+@pytest.mark.parametrize("text", ['"secret"', '"count"', '"noted own"'])
+def test_a_state_with_a_changed_call_of_the_child_or_call_or_result_of_its_own_is_refused(text):
+    waiting = Waiting(replies=[[call("noted", text="own", id="c0"), call("spawn", task="count", id="c1")]])
+    saved = json.dumps(waiting.begin().as_dict())
+    assert text in saved
+    data = json.loads(saved.replace(text, '"poison"'))
     with pytest.raises(SuspensionError):
         waiting.go_on(AgentState.from_dict(data))
 
