@@ -7,12 +7,11 @@ import logging
 import re
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
 from agent_hooks import HookOutcome
-from agent_hooks.errors import DriverError, RunFailedError, StopRunError
+from agent_hooks.errors import RunFailedError, StopRunError
 from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.state import Usage
 from agent_hooks.model.tool_call import ErrorInfo
@@ -73,28 +72,6 @@ def test_what_a_retried_response_has_cost_is_counted_even_if_the_next_request_fa
     trial.on("before_inference", outcome, when=lambda _: trial.requests)
     state = trial.run()
     assert (len(trial.requests), state.usage.total) == (sent, 3)
-
-
-# -- once more ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("most", [0, 1, 2])
-def test_retries_of_a_response_are_limited(most):
-    trial = Trial(*[reply("no", call(), tokens=2)] * 9, max_retries=most)
-    trial.on("after_inference", AGAIN)
-    state = trial.run()
-    assert len(trial.requests) == 1 + most
-    assert (signal_of(state).reason, state.status, state.usage.total) == ("retry_limit", "stopped", 2 * (1 + most))
-    assert "before_tool_use" not in trial.events
-
-
-@pytest.mark.parametrize("most", [0, 1, 2])
-def test_retries_of_a_failing_request_are_limited_and_its_error_is_not_lost(most):
-    trial = Trial(*[NO] * 9, max_retries=most)
-    trial.on("on_error", AGAIN)
-    state = trial.run()
-    assert len(trial.requests) == 1 + most
-    assert (state.status, [error.message for error in state.errors][-1:]) == ("failed", ["no answer"])
 
 
 # -- errors ------------------------------------------------------------------------------------------------------------
@@ -168,15 +145,3 @@ def test_whatever_a_driver_raises_fails_the_run_and_is_on_record(error):
     (ctx,) = asked.calls
     assert (ctx.error, ctx.error_list, ctx.has_errors, ctx.state.status) == (error, (info,), True, "failed")
     assert other.calls == []
-
-
-def test_a_reply_that_is_none_is_an_error_of_the_run():
-    class Wrong:
-        model = "wrong"
-
-        async def respond(self, request: ModelRequest) -> Any:
-            return 42
-
-    state = Trial().builder.with_driver(Wrong()).build().run_sync("go")
-    assert (state.status, state.errors[0].type) == ("failed", DriverError.__name__)
-    assert "42" in state.errors[0].message

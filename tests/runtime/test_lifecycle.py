@@ -1,7 +1,6 @@
 """Random lives of an agent against the plain model of them (`lifecycle_model.py`).
 
-`AGENT_HOOKS_EXAMPLES` in the environment says how many lives the long test generates, a fortieth of it; 1,000 if it
-is not set.
+A fortieth of `AGENT_HOOKS_EXAMPLES` in the environment says how many lives are generated, 50 at least.
 """
 
 from __future__ import annotations
@@ -271,17 +270,21 @@ def test_errors_of_the_driver_that_a_hook_has_tried_again():
         life.run([limit(4), Hook("h", "on_error", "retry")], [ERROR] * errors, "a prompt")
 
 
+OTHER_REASONS = ["error", "steps_limit", "token_limit", "retry_limit", "completed"]
 STOPS = [
     *(Hook("stop", event, does, nth=2) for event in EVENTS[2:5] for does in ("stop", "raise")),
-    *(Hook("stop", "after_step", "signal", nth=1, reason=reason) for reason in REASONS),
+    *(Hook("stop", "after_step", "signal", nth=1, reason=reason) for reason in [*REASONS, *OTHER_REASONS]),
 ]
 
 
 @pytest.mark.parametrize("event", ["after_step", "should_continue", "before_step", "on_stop"])
 def test_going_on_against_each_kind_of_stop(event):
+    """Also beside a soft one, which alone would let the run go on."""
     life = Life()
+    soft = Hook("soft", "after_step", "signal", nth=1)
     for stop in STOPS:
         life.run([limit(6), stop, Hook("on", event, "force_continue")], [], "a prompt")
+        life.run([limit(6), stop, soft, Hook("on", event, "force_continue")], [], "a prompt")
 
 
 def test_what_an_earlier_run_has_answered_stays_as_it_was():
@@ -320,20 +323,13 @@ class Lives(RuleBasedStateMachine):
         self.life.run(self.hooks, replies, None)
 
 
-def lives(examples: int) -> settings:
-    return settings(
-        max_examples=examples,
+def test_lives_of_agents_are_what_the_model_says():
+    lives = settings(
+        max_examples=max(50, EXAMPLES // 40),
         stateful_step_count=8,
         derandomize=True,
         database=None,
         report_multiple_bugs=False,
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     )
-
-
-def test_lives_of_agents_are_what_the_model_says():
-    run_state_machine_as_test(Lives, settings=lives(50))
-
-
-def test_many_lives_of_agents_are_what_the_model_says():
-    run_state_machine_as_test(Lives, settings=lives(max(1, EXAMPLES // 40)))
+    run_state_machine_as_test(Lives, settings=lives)

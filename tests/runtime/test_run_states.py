@@ -53,40 +53,6 @@ def test_the_most_authoritative_signal_is_reported(first):
 # -- another round -----------------------------------------------------------------------------------------------------
 
 
-def forcing(event: str, reason: str) -> Trial:
-    """A run that ``reason`` would end after its first step, and a hook on ``event`` that wants another."""
-    trial = Trial(call(), "done")
-    place = "after_step" if event == "on_stop" else event
-    when = None if event in ("after_step", "on_stop") else lambda ctx: ctx.step_index == 1
-    trial.on(place, signals(reason), times=1, when=when, priority=1)
-    trial.on(event, ON, times=1, when=when)
-    return trial
-
-
-@pytest.mark.parametrize("event", FORCING)
-@pytest.mark.parametrize("reason", REASONS)
-def test_a_hook_may_force_another_round_against_soft_reasons_and_never_against_hard_ones(event, reason):
-    trial = forcing(event, reason)
-    state = trial.run()
-    if reason in SOFT or (event, reason) == ("on_stop", "stop_requested"):
-        assert (len(trial.requests), state.status, state.output) == (2, "completed", "done")
-        assert [str(signal.reason) for signal in state.stop_signals] == ["completed"]
-        assert (count("there is more to do", trial.requests[1].messages), state.continuation_requested) == (1, False)
-    else:
-        assert (len(trial.requests), signal_of(state).reason, state.status) == (1, reason, "stopped")
-        assert count("there is more to do", state.messages) == 0
-
-
-@pytest.mark.parametrize("event", FORCING)
-def test_a_soft_reason_is_not_overridden_beside_a_hard_one(event):
-    trial = forcing(event, "unknown")
-    trial.on("after_step", signals("time_limit"), times=1, priority=2)
-    state = trial.run()
-    assert (len(trial.requests), signal_of(state).reason) == (1, "time_limit")
-    is_first = event in ("after_step", "on_stop")
-    assert [str(signal.reason) for signal in state.stop_signals] == ["time_limit"] + ["unknown"] * is_first
-
-
 @pytest.mark.parametrize("event", FORCING)
 @pytest.mark.parametrize("most", [0, 1, 3])
 def test_forced_rounds_are_capped(event, most, caplog):
@@ -108,15 +74,6 @@ def test_a_round_that_would_come_anyway_does_not_count_as_forced(event):
     assert (trial.run().output, len(trial.requests)) == ("done", 6)
 
 
-def test_each_run_has_its_own_forced_rounds():
-    trial = Trial(*["done"] * 9, max_forced_continuations=1)
-    trial.on("on_stop", ON)
-    state = trial.run()
-    assert len(trial.requests) == 2
-    trial.run("and again", state)
-    assert len(trial.requests) == 4
-
-
 def test_on_stop_is_shown_the_reported_signal_and_what_the_model_said_last_and_told_of_a_repeat():
     trial = Trial(reply("Let me see.", call()), "one", "two", "three")
     asked = trial.on("on_stop", ON, when=lambda ctx: ctx.step_index < 4)
@@ -124,14 +81,6 @@ def test_on_stop_is_shown_the_reported_signal_and_what_the_model_said_last_and_t
     assert [(ctx.prompt, ctx.output) for ctx in asked.calls] == [("go", "one"), ("go", "two"), ("go", "three")]
     assert [ctx.stop_hook_active for ctx in asked.calls] == [False, True, True]
     assert asked.calls[-1].stop_signal == signal_of(state)
-
-
-def test_a_round_forced_elsewhere_is_a_repeat_for_on_stop_too():
-    trial = Trial("one", "two")
-    trial.on("after_step", ON, times=1)
-    asked = trial.on("on_stop")
-    trial.run()
-    assert [ctx.stop_hook_active for ctx in asked.calls] == [True]
 
 
 def test_on_stop_before_anything_was_said_has_nothing_to_show():
