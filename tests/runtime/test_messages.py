@@ -41,22 +41,6 @@ def test_a_call_is_told_by_its_result_or_why_there_is_none_and_what_hooks_add(ex
     assert answer.metadata == ({"is_error": True} if is_error else {})
 
 
-def test_a_step_is_its_message_its_results_and_what_hooks_have_to_say_in_this_order():
-    asked = Message(role="assistant", content="let me see", tool_calls=(CALL, CALL))
-    step = Step(message=asked, executions=(FAILED, WITHHELD), messages=(Message(role="user", content="a note"),))
-    texts = [(message.role, message.content) for message in messages_of(step)]
-    assert texts == [
-        ("assistant", "let me see"),
-        ("tool", "Error: no fuel"),
-        ("tool", "Result withheld: no"),
-        ("user", "a note"),
-    ]
-
-
-def test_of_a_step_whose_answer_was_withheld_nothing_is_told():
-    assert list(messages_of(Step(finish_reason="withheld"))) == []
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -9,28 +9,15 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from agent_hooks import AgentState, HookOutcome
+from agent_hooks import HookOutcome
 from agent_hooks.errors import StopRunError, TrustError
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.system.by_hand import marked_as_agent, refuse_agents
 from agent_hooks.system.store import MemoryStore
-from runtime.agents import (
-    Trial,
-    assert_well_formed,
-    call,
-    echo,
-    executions,
-    results,
-    said,
-    signal_of,
-    stop_signal,
-    trial_of,
-)
+from runtime.agents import Trial, assert_well_formed, call, echo, executions, results, signal_of, stop_signal, trial_of
 
 NO = HookOutcome.deny("no")
 AGAIN = HookOutcome.retry()
@@ -42,7 +29,6 @@ WITHHELD = "Result withheld: Retry limit reached: {}/{}."
 # -- stopping ----------------------------------------------------------------------------------------------------------
 
 
-# What becomes of the results of parallel calls of echo with these texts, of which hooks stop one or want one again.
 @pytest.mark.parametrize("source", ["", "quota"])
 def test_a_tool_may_stop_the_run_and_say_who_wants_it(source, parallel):
     """The tool requested the stop; it is no failure."""
@@ -211,21 +197,6 @@ def test_parallel_tools_really_run_at_the_same_time_and_results_keep_their_order
     assert results(state) == ["Error: no fuel", *(f"met {n}" for n in range(number))]
 
 
-def test_without_parallel_tools_one_runs_after_the_other():
-    at_work: list[int] = []
-
-    @tool
-    async def work(n: int) -> int:
-        at_work.append(n)
-        await asyncio.sleep(0)
-        assert at_work == [n]
-        at_work.remove(n)
-        return n
-
-    state = Trial([call("work", n=n) for n in range(3)], "done", tools=[work]).run()
-    assert results(state) == ["0", "1", "2"]
-
-
 def test_parallel_tools_in_threads_run_at_the_same_time_too():
     work = tool(threading.Barrier(2, timeout=30).wait, name="work", in_thread=True)
     state = trial_of(True, [call("work"), call("work")], "done", tools=[work]).run()
@@ -241,27 +212,6 @@ def test_tools_see_the_context_variables_of_the_caller(parallel):
 
     state = trial_of(parallel, [call("work"), call("work")], "done", tools=[work]).run()
     assert results(state) == ["the caller"] * 2
-
-
-PLANS = st.lists(st.sampled_from(["echo", "boom", "denied", "withheld", "nothing"]), min_size=1, max_size=5)
-
-
-@settings(max_examples=25, derandomize=True, database=None)
-@given(PLANS)
-def test_together_or_one_by_one_the_model_reads_the_same(plan):
-    """Whatever the mixture of calls."""
-
-    def run(parallel: bool) -> AgentState:
-        calls = [call(name if name in ("boom", "nothing") else "echo", text=name) for name in plan]
-        trial = trial_of(parallel, calls, "done")
-        trial.on("before_tool_use", NO, when=lambda ctx: ctx.tool_args["text"] == "denied")
-        trial.on("after_tool_use", NO, when=lambda ctx: ctx.tool_args["text"] == "withheld")
-        return trial.run()
-
-    one_by_one, together = run(False), run(True)
-    assert said(one_by_one.messages) == said(together.messages)
-    assert one_by_one.status == together.status
-    assert_well_formed(together.messages)
 
 
 # -- started by a tool -------------------------------------------------------------------------------------------------
