@@ -279,15 +279,6 @@ def test_a_process_that_is_killed_loses_nothing_that_it_has_acknowledged(tmp_pat
     assert acknowledged > 24
 
 
-def test_a_process_that_was_killed_holds_no_conversation(tmp_path: Path):
-    program = PROGRAM.replace("while True:", "while number < 1:").replace(
-        "asyncio.run(main())", "asyncio.run(main()); import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program), str(tmp_path)], check=False)
-    assert done.returncode != 0
-    assert texts(loaded(tmp_path)) == ["1"]
-
-
 def test_what_cannot_be_written_leaves_what_was_saved_before_and_nothing_besides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -152,15 +152,7 @@ def test_stop_of_the_file_is_asked_about_an_end_without_a_state_too(folder):
     assert (asked["task"], asked["result"]) == ("", "")
 
 
-def test_hooks_and_trust_of_a_definition_are_none_unless_it_says_so():
-    definition = Definition(path="/reviewer.md", name="reviewer")
-    assert (definition.has_hooks, definition.is_trusted, definition.tools) == (False, False, None)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    TABLES["what_is_wrong_in_the_file_is_named_with_it"],
-)
+@pytest.mark.parametrize(("text", "problem"), TABLES["what_is_wrong_in_the_file_is_named_with_it"])
 def test_what_is_wrong_in_the_file_is_named_with_it(folder, text, problem):
     file = folder / "agents" / "reviewer.md"
     file.write_text(text)

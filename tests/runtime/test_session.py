@@ -50,16 +50,12 @@ START = "setup before_agent before_conversation_load after_conversation_load ses
 # -- events ------------------------------------------------------------------------------------------------------------
 
 
-def test_the_events_of_a_session_in_their_order():
+@pytest.mark.parametrize("store", [MemoryConversations(), None])
+def test_the_events_of_a_session_in_their_order(store: Any):
     recorder = Recorder()
-    talk(session("Hi.", "Bye.", recorder=recorder, store=MemoryConversations()), "Hello.", "Good bye.")
-    assert names(recorder) == [*START, *TURN, *SAVE, *TURN, *SAVE, "session_end", "after_agent"]
-
-
-def test_without_a_store_nothing_is_loaded_or_saved():
-    recorder = Recorder()
-    talk(session("Hi.", recorder=recorder), "Hello.")
-    assert [name for name in names(recorder) if "conversation" in name] == []
+    talk(session("Hi.", "Bye.", recorder=recorder, store=store), "Hello.", "Good bye.")
+    events = [*START, *TURN, *SAVE, *TURN, *SAVE, "session_end", "after_agent"]
+    assert names(recorder) == [event for event in events if store or "conversation" not in event]
 
 
 def test_what_hooks_are_told_about_a_session(tmp_path: Path):
@@ -131,18 +127,6 @@ def test_the_scope_of_the_agent_or_the_session_reaches_every_context(scope: str 
     assert {ctx.scope for ctx in recorder.seen} == {seen_as}
 
 
-def test_a_notification_of_ones_own():
-    recorder = Recorder()
-
-    async def main() -> None:
-        async with session(recorder=recorder) as runner:
-            await runner.notify("idle_prompt", "Are you there?")
-
-    asyncio.run(main())
-    told = only(recorder, "notification")
-    assert (told.notification_type, told.message) == ("idle_prompt", "Are you there?")
-
-
 # -- beginning and end -------------------------------------------------------------------------------------------------
 
 
@@ -198,68 +182,52 @@ def test_an_agent_without_hooks_has_sessions_too():
     assert talk(SessionRunner(agent), "Hello.").output == "Hi."
 
 
-def test_an_agent_that_hooks_refuse_is_not_started():
+LATE = [*START, "session_end", "after_agent"]
+
+
+@pytest.mark.parametrize(
+    ("event", "answer", "happened"),
+    [
+        ("before_agent", ("deny", "Not on a Friday."), START[:2]),
+        ("session_start", HookOutcome.stop("Not on a Friday."), LATE),
+    ],
+)
+def test_a_session_that_hooks_refuse_is_not_started(event: str, answer: Any, happened: list[str]):
     recorder = Recorder()
-    runner = session(recorder=recorder, on={"before_agent": ("deny", "Not on a Friday.")}, store=MemoryConversations())
+    runner = session(recorder=recorder, on={event: answer}, store=MemoryConversations())
     with pytest.raises(RefusedError, match="Not on a Friday") as caught:
         talk(runner)
-    assert caught.value.event == "before_agent"
-    assert names(recorder) == ["setup", "before_agent"]
+    assert (caught.value.event, names(recorder)) == (event, happened)
+    assert [ctx.end_reason for ctx in seen(recorder, "session_end")] == ["refused"] * (happened == LATE)
     with pytest.raises(RunError, match="has not begun"):
         runner.send_sync("Hello.")
 
 
-def test_a_hook_may_stop_a_session_as_it_starts():
-    recorder = Recorder()
-    with pytest.raises(RefusedError, match=r"Closed\.") as caught:
-        talk(session(recorder=recorder, on={"session_start": HookOutcome.stop("Closed.")}))
-    assert caught.value.event == "session_start"
-    assert only(recorder, "session_end").end_reason == "refused"
-    assert names(recorder)[-1] == "after_agent"
-
-
 def test_a_start_that_fails_adds_nothing_to_the_conversation():
     answers: list[Any] = [HookOutcome.stop("Closed."), None]
-    on = {
-        "before_agent": HookOutcome.with_context("You are new here."),
-        "session_start": lambda ctx: answers.pop(0),
-    }
+    on = {"before_agent": HookOutcome.with_context("You are new here."), "session_start": lambda ctx: answers.pop(0)}
     runner = session("Hi.", on=on)
     with pytest.raises(RefusedError, match="Closed"):
         runner.start_sync()
     assert texts(talk(runner, "Hello.")) == ["You are new here.", "Hello.", "Hi."]
 
 
-@pytest.mark.parametrize("is_skilled", [False, True])
-def test_a_session_is_not_started_or_closed_while_it_is_being_started_or_closed(is_skilled: bool):
+def test_a_session_is_not_started_or_closed_while_it_is_being_started_or_closed():
     """And it keeps the hooks of its skills."""
-    entered, go_on = asyncio.Event(), asyncio.Event()
 
-    async def slow(ctx: HookContext) -> None:
-        entered.set()
-        await go_on.wait()
+    async def interfere(ctx: HookContext) -> None:
+        for use in (runner.start, runner.close):
+            with pytest.raises(RunError, match="in the middle of something"):
+                await use()
+        live = [info.plugin for info in runner.agent.interceptor.manager.describe()]  # type: ignore[attr-defined]
+        interfered.append((str(ctx.event), f"skill:careful@{runner.session_id}" in live))
 
-    async def main() -> None:
-        skills = [Skill("careful", hooks=[SkillHook("PreToolUse", lambda ctx: ("deny", "Careful."))])]
-        replies = (ToolCall("echo", {"text": "a"}), "Done.")
-        runner = session(*replies, on={"before_agent": slow, "session_end": slow}, skills=skills if is_skilled else ())
-        for first in (runner.start, runner.close):
-            entered.clear()
-            go_on.clear()
-            task = asyncio.create_task(first())
-            await asyncio.wait_for(entered.wait(), 30)
-            for second in (runner.start, runner.close):
-                with pytest.raises(RunError, match="in the middle of something"):
-                    await second()
-            live = [info.plugin for info in runner.agent.interceptor.manager.describe()]  # type: ignore[attr-defined]
-            assert (f"skill:careful@{runner.session_id}" in live) == is_skilled
-            go_on.set()
-            await task
-            if first == runner.start:
-                result = said((await runner.send("Go.")).messages)[2]
-                assert result == ("tool", "Denied: Careful." if is_skilled else "echo: a")
-
-    asyncio.run(main())
+    interfered: list[tuple[str, bool]] = []
+    skills = [Skill("careful", hooks=[SkillHook("PreToolUse", lambda ctx: ("deny", "Careful."))])]
+    on = {"before_agent": interfere, "session_end": interfere}
+    runner = session(ToolCall("echo", {"text": "a"}), "Done.", on=on, skills=skills)
+    assert said(talk(runner, "Go.").messages)[2] == ("tool", "Denied: Careful.")
+    assert interfered == [("before_agent", True), ("session_end", True)]
 
 
 def test_hooks_of_a_skill_hear_of_the_whole_session_and_of_nothing_else():

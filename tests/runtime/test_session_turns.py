@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from agent_hooks import HookContext, HookOutcome, Message, ScriptedDriver, Suspended, ToolCall
-from agent_hooks.errors import AgentHooksError, PromptRefusedError, RefusedError, RunError, StoreError, SuspensionError
+from agent_hooks.errors import PromptRefusedError, RefusedError, RunError, StoreError, SuspensionError
 from agent_hooks.runtime.conversations import FileConversations, MemoryConversations
 from agent_hooks.runtime.session import SessionRunner
 from agent_hooks.sources.skills import Skill
@@ -90,29 +88,17 @@ def test_a_cancelled_turn_leaves_a_session_that_can_go_on_and_is_saved_in_the_en
 
 
 def test_a_session_does_one_thing_at_a_time():
-    gate = Gate()
+    async def interfere(ctx: HookContext) -> None:
+        uses = (lambda: runner.send("Me too."), runner.compact, lambda: runner.activate("deploy"), runner.close)
+        for use in uses:
+            with pytest.raises(RunError, match="in the middle of something"):
+                await use()
+        interfered.append(len(uses))
 
-    async def main() -> None:
-        async with session(driver=WaitingDriver(gate, gate), skills=[Skill("deploy", body="Deploy.")]) as runner:
-
-            async def interfere() -> None:
-                await gate.entered.wait()
-                for make in (
-                    lambda: runner.send("Me too."),
-                    runner.compact,
-                    lambda: runner.activate("deploy"),
-                    runner.close,
-                ):
-                    with pytest.raises(RunError, match="in the middle of something"):
-                        await make()
-
-            interfering = asyncio.create_task(interfere())
-            sending = asyncio.create_task(runner.send("Hello?"))
-            await asyncio.wait_for(interfering, 30)
-            sending.cancel()
-            await asyncio.wait([sending])
-
-    asyncio.run(main())
+    interfered: list[int] = []
+    runner = session("Hi.", on={"before_turn": interfere}, skills=[Skill("deploy", body="Deploy.")])
+    assert talk(runner, "Hello?").output == "Hi."
+    assert interfered == [4]
 
 
 # -- a turn that waits -------------------------------------------------------------------------------------------------
@@ -177,16 +163,6 @@ def test_an_answer_of_no_refuses_what_waited_for_it(event: str, decision: str):
             return await runner.send("Third.")
 
     assert texts(asyncio.run(main())) == ["First.", "Hi.", "Third.", "Ok."]
-
-
-def test_a_wrong_answer_takes_nothing_away():
-    with session(CALL, "Done.", on={"before_tool_use": WAITS["ask"]}) as runner:
-        runner.send_sync("Go.")
-        for wrong in ("perhaps", HookOutcome.allow(tool_args={"text": "b"})):
-            with pytest.raises(AgentHooksError):
-                runner.resume_sync(wrong)
-            assert runner.state.suspended is not None
-        assert runner.resume_sync("allow").output == "Done."
 
 
 @pytest.mark.parametrize("event", ["user_input", "before_turn", "before_inference", "before_tool_use"])
@@ -361,13 +337,6 @@ def test_a_store_that_returns_no_state_is_an_error_and_gives_the_conversation_ba
     assert not store._taken
 
 
-def test_a_session_that_is_in_use_cannot_be_started_twice(tmp_path: Path):
-    store = FileConversations(tmp_path)
-    with session(session_id="s", store=store), pytest.raises(StoreError, match="in use"):
-        session(session_id="s", store=store).start_sync()
-    talk(session(session_id="s", store=store))
-
-
 @pytest.mark.parametrize("kind", [MemoryConversations, FileConversations])
 def test_a_session_can_wait_for_the_conversation_that_another_one_has(kind: Any, tmp_path: Path):
     store = kind(timeout=30) if kind is MemoryConversations else kind(tmp_path, timeout=30)
@@ -385,28 +354,3 @@ def test_a_session_can_wait_for_the_conversation_that_another_one_has(kind: Any,
 
     asyncio.run(main())
     assert events == ["a begins", "a ends with 2", "b begins", "b ends with 4"]
-
-
-WAITING = """
-import asyncio, sys
-from agent_hooks import AgentBuilder, FileConversations, ScriptedDriver, SessionRunner
-
-async def main():
-    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("Hi.")).build()
-    print("begins", flush=True)
-    async with SessionRunner(agent, session_id="s", store=FileConversations(sys.argv[1], timeout=60)) as session:
-        print((await session.send("Hello.")).output, len(session.state.messages))
-
-asyncio.run(main())
-"""
-
-
-def test_a_session_of_another_process_waits_for_the_lock(tmp_path: Path):
-    with session("One.", session_id="s", store=FileConversations(tmp_path)) as runner:
-        command = [sys.executable, "-c", WAITING, str(tmp_path)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        assert process.stdout.readline() == "begins\n"
-        runner.send_sync("First.")
-    assert process.communicate(timeout=60)[0] == "Hi. 4\n"
-    assert process.returncode == 0

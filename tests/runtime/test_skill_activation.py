@@ -35,8 +35,7 @@ async def activated(skill: Any, arguments: str = "", **options: Any) -> AgentSta
 
 
 @pytest.mark.parametrize(
-    ("body", "arguments", "text"),
-    TABLES["the_text_of_a_skill_joins_the_conversation_with_its_arguments"],
+    ("body", "arguments", "text"), TABLES["the_text_of_a_skill_joins_the_conversation_with_its_arguments"]
 )
 def test_the_text_of_a_skill_joins_the_conversation_with_its_arguments(body: str, arguments: str, text: str):
     state = asyncio.run(activated(Skill("deploy", body=body), arguments))
@@ -311,36 +310,6 @@ def test_a_skill_that_there_is_not_or_that_nobody_answers_for_is_an_error_for_th
         "Error: There is no skill 'ops:deploi'. Did you mean 'ops:deploy'?",
         "Error: There is no skill 'foreign'. There are: ops:deploy.",
     ]
-
-
-def test_a_session_takes_all_skills_of_a_folder(tmp_path: Path):
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "SKILL.md").write_text(f"---\nname: {name}\n---\nDo {name}.\n")
-    made = builder(*[ToolCall("activate_skill", {"skill": name}) for name in ("a", "b")], "Done.")
-    assert results(sent(made, tmp_path, trusted_skills=True)) == ["Do a.", "Do b."]
-
-
-def test_a_skill_that_the_model_activated_is_active_when_the_turn_goes_on_after_a_wait():
-    recorder = Recorder()
-    store = MemoryConversations()
-
-    def made(*replies: Any) -> Any:
-        asks = lambda ctx: HookOutcome.ask("Sure?")  # noqa: E731
-        return builder(*replies, recorder=recorder).with_ask("host").before_tool_use(asks, match="echo")
-
-    async def main() -> AgentState:
-        agent = made(ACTIVATE, ToolCall("echo", {"text": "a"}), "Done.").build()
-        async with SessionRunner(agent, session_id="s", store=store, skills=[DEPLOY]) as session:
-            assert (await session.send("Go.")).status == "suspended"
-        async with SessionRunner(agent, session_id="s", store=store, skills=[DEPLOY]) as session:
-            assert session.active_skill == "ops:deploy"
-            return await session.resume("allow")
-
-    state = asyncio.run(main())
-    assert state.output == "Done."
-    assert [ctx.skill for ctx in seen(recorder, "before_tool_use")] == [None, "ops:deploy", "ops:deploy"]
-    assert state.metadata == {}
 
 
 def test_a_tool_of_the_applications_own_with_that_name_stays():
