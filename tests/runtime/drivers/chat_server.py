@@ -73,16 +73,8 @@ def streams(*pieces: str, calls: tuple[tuple[str, str], ...] = ()) -> Play:
 
         parts = [chunk({"role": "assistant", "content": piece}) for piece in pieces]
         for number, (name, arguments) in enumerate(calls):
-            function = {"name": name, "arguments": arguments}
-            parts.append(
-                chunk(
-                    {
-                        "tool_calls": [
-                            {"index": number, "id": f"call-{number}", "type": "function", "function": function}
-                        ]
-                    }
-                )
-            )
+            call = {"index": number, "id": f"call-{number}", "type": "function"}
+            parts.append(chunk({"tool_calls": [{**call, "function": {"name": name, "arguments": arguments}}]}))
         parts.append(chunk({}, "tool_calls" if calls else "stop"))
         used = {"prompt_tokens": 20, "completion_tokens": 7, "total_tokens": 27}
         parts.append(chunk({}, usage=used, choices=[]))

@@ -41,12 +41,7 @@ def test_each_call_has_its_one_result_right_after_the_answer_and_nothing_else_is
     assert [each for each in sent if each.role != "tool"] == [each for each in messages if each.role != "tool"]
     assert all(each in sent for each in messages)
     assert sum(each.role == "tool" for each in sent) == sum(len(each.tool_calls) for each in messages)
-
-
-@given(conversations())
-def test_what_is_in_order_stays_as_it_is(messages):
-    sent = with_results(messages)
-    assert with_results(sent) == sent
+    assert with_results(sent) == sent, "what is in order stays as it is"
 
 
 @given(NAMES)
@@ -54,17 +49,13 @@ def test_a_tool_is_sent_under_a_name_that_all_providers_take(name):
     sent = sent_name(name)
     assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]{0,63}", sent)
     assert sent != OUTPUT_TOOL
-    assert sent_name(sent) == sent
+    assert sent_name(sent) == sent, "a plain name stays as it is"
 
 
 @given(st.lists(NAMES, unique=True))
 def test_whatever_a_tool_is_sent_as_leads_back_to_it(names):
     own = own_names([{"name": name} for name in names])
     assert [own[sent_name(name)] for name in names] == names
-
-
-def test_a_plain_name_is_sent_as_it_is():
-    assert [sent_name(name) for name in ("run", "read_file", "Mcp-2")] == ["run", "read_file", "Mcp-2"]
 
 
 @given(st.text() | st.text(st.characters(categories=["Cs", "Lu"])))

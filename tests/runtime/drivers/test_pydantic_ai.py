@@ -18,7 +18,6 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.providers.openai import OpenAIProvider
-from pydantic_ai.usage import RequestUsage
 
 from agent_hooks import HookOutcome, tool
 from agent_hooks.errors import DriverError
@@ -189,6 +188,7 @@ def test_a_run_over_http_sends_the_conversation_and_the_tools(server):
     ]
     assert server.requests[1]["messages"][1]["tool_calls"][0]["id"] == "call-0"
     assert server.requests[1]["messages"][2]["tool_call_id"] == "call-0"
+    assert not server.requests[0].get("stream"), "nobody is told of pieces"
     (tool,) = server.requests[0]["tools"]
     assert tool["function"]["description"] == "Return the text of a file."
     assert tool["function"]["parameters"]["properties"] == {"path": {"type": "string"}}
@@ -200,14 +200,6 @@ def test_usage_and_the_model_that_answered_are_on_record(server):
     used = Usage(input_tokens=20, output_tokens=7, cached_tokens=4, reasoning_tokens=3)
     assert (state.usage, state.model_usage) == (used, {"gpt-test-2026": used})
     assert state.steps[0].model == "gpt-test-2026"
-
-
-@pytest.mark.parametrize("reason", ["stop", "length", "content_filter"])
-def test_an_answer_says_why_it_ends(server, reason):
-    answer = completion("Hel")
-    answer["choices"][0]["finish_reason"] = reason
-    server.answers = [answer]
-    assert respond(chat_model(server)).finish_reason == reason
 
 
 def test_broken_arguments_of_a_call_reach_the_tool_which_refuses_them(server):
@@ -245,13 +237,6 @@ def test_two_tools_that_a_model_could_not_tell_apart_are_an_error(monkeypatch):
     tools = tuple({"name": name, "description": "", "parameters": {"type": "object"}} for name in ("a.b", "a:b"))
     with pytest.raises(DriverError, match="'a:b' needs another name"):
         respond(Played("Hi.").model, QUESTION.replace(tools=tools))
-
-
-def test_a_result_with_half_a_character_does_not_end_the_run(server):
-    server.answers = [completion(None, ("list_files", "{}")), completion("Done.")]
-    listing = tool(lambda: "caf\udce9.txt", name="list_files")
-    assert builder(chat_model(server)).with_tools(listing).build().run_sync("Go.").output == "Done."
-    assert server.requests[1]["messages"][-1]["content"] == "caf\ufffd.txt"
 
 
 def test_an_answer_of_no_use_is_counted_for_the_run_that_its_hook_belongs_to(server):
@@ -335,38 +320,6 @@ def test_before_inference_changes_messages_system_prompt_tools_and_settings():
     assert (info.function_tools, info.model_settings["temperature"]) == ([], 0.5)
 
 
-def test_after_inference_changes_content_finish_reason_and_usage():
-    played = Played("The password is swordfish.")
-
-    def masked(response: ModelResponse) -> HookOutcome:
-        changed = response.replace(content="It is secret.", finish_reason="content_filter", usage=Usage(input_tokens=1))
-        return HookOutcome.update(response=changed)
-
-    state = builder(played.model).hook("after_inference", masked).build().run_sync("Hello?")
-    assert (state.output, state.steps[0].finish_reason, state.usage) == (
-        "It is secret.",
-        "content_filter",
-        Usage(input_tokens=1),
-    )
-    assert "swordfish" not in str(state.as_dict())
-
-
-def test_a_denied_call_is_told_to_the_model(server):
-    server.answers = [completion(None, READ), completion("Then not.")]
-    agent = builder(chat_model(server)).before_tool_use(lambda ctx: HookOutcome.deny("Not this one.")).build()
-    assert agent.run_sync("Hello?").output == "Then not."
-    assert "Denied: Not this one." in server.requests[1]["messages"][-1]["content"]
-
-
-def test_a_hook_can_be_for_one_model_only(server):
-    server.answers = [completion("Hello.")]
-    seen: list[str] = []
-    seeing = lambda model: seen.append(model)  # noqa: E731, PLW0108 - a hook is told by the names of its arguments
-    chosen = builder(chat_model(server)).hook("before_inference", seeing, match="gpt-te")
-    chosen.hook("before_inference", seeing, match="claude", name="other").build().run_sync("Hello?")
-    assert seen == ["gpt-test"]
-
-
 # -- settings ----------------------------------------------------------------------------------------------------------
 
 
@@ -389,12 +342,6 @@ def test_a_setting_that_no_model_has_is_an_error_that_names_it(server, wrapped):
 
 
 # -- usage of pydantic-ai's own models ---------------------------------------------------------------------------------
-
-
-def test_each_kind_of_token_is_counted():
-    used = RequestUsage(input_tokens=10, cache_read_tokens=3, output_tokens=5, output_reasoning_tokens=2)
-    played = Played(Answer([TextPart("Hi.")], usage=used))
-    assert respond(played.model).usage == Usage(input_tokens=10, output_tokens=5, cached_tokens=3, reasoning_tokens=2)
 
 
 def test_a_call_without_arguments_has_none():

@@ -108,21 +108,6 @@ def test_pictures_and_documents_are_sent_as_they_are():
     assert request.parts[0].content == content
 
 
-def test_results_follow_their_calls_whatever_hooks_have_said_meanwhile():
-    calls = (ToolCall("a", id="c1"), ToolCall("b", id="c2"))
-    messages = told(
-        Message(role="assistant", tool_calls=calls),
-        user("(a hook says)"),
-        Message(role="tool", content="2", name="b", tool_call_id="c2"),
-        user("(another says)"),
-        Message(role="tool", content="1", name="a", tool_call_id="c1"),
-    )
-    assert [getattr(part, "content", "") for part in messages[1].parts] == [
-        *("1", "2"),
-        *("(a hook says)", "(another says)"),
-    ]
-
-
 def test_a_call_without_a_result_is_answered_that_nothing_is_known_of_it():
     messages = told(user("Go."), Message(role="assistant", tool_calls=(ToolCall("a", id="c1"),)), user("And?"))
     result, prompt = messages[2].parts
@@ -182,39 +167,10 @@ def test_a_message_in_no_role_is_an_error():
 # -- sent back ---------------------------------------------------------------------------------------------------------
 
 
-def test_thoughts_and_signatures_go_back_with_the_results_of_the_tools():
-    parts = [
-        THOUGHT,
-        TextPart("Let me see.", id="m1", provider_name="openai", provider_details={"phase": "comment"}),
-        ToolCallPart("a", {"x": 1}, "c1", id="f1", provider_name="google", provider_details={"signature": "s"}),
-    ]
-    response = read(*parts, provider_name="anthropic", provider_url="https://api.anthropic.com", model_name="m")
-    sent = back(response)
-    assert (sent.parts, sent.provider_name, sent.provider_url, sent.model_name) == (
-        parts,
-        "anthropic",
-        "https://api.anthropic.com",
-        "m",
-    )
-
-
-def test_a_run_with_tools_sends_thoughts_back_even_from_another_process():
-    asked: list[Any] = []
-
-    def answer(messages: list[Any], _info: Any) -> Answer:
-        asked.append(messages)
-        return Answer([THOUGHT, ToolCallPart("look", {}, "c1")] if len(asked) == 1 else [THOUGHT, TextPart("Done.")])
-
-    def look() -> str:
-        """Look."""
-        return "dark"
-
-    builder = AgentBuilder(plugins=()).with_tools(look).with_driver(PydanticAIDriver(FunctionModel(answer)))
-    state = builder.build().run_sync("Hello.")
-    assert asked[1][1].parts == [THOUGHT, ToolCallPart("look", {}, "c1")]
-    again = AgentState.from_dict(json.loads(json.dumps(state.as_dict())))
-    builder.build().run_sync("And now?", state=again)
-    assert asked[2][1].parts == [THOUGHT, ToolCallPart("look", {}, "c1")]
+def test_the_provider_of_thoughts_goes_back_with_them():
+    origin = {"provider_name": "anthropic", "provider_url": "https://api.anthropic.com", "model_name": "m"}
+    sent = back(read(THOUGHT, ToolCallPart("a", {"x": 1}, "c1"), **origin))
+    assert {name: getattr(sent, name) for name in origin} == origin
 
 
 def test_nothing_is_kept_of_a_last_answer_and_of_one_without_thoughts():
