@@ -12,7 +12,7 @@ from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.state import Message
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.agent import AgentRuntime
-from agent_hooks.runtime.driver import ScriptedDriver, check_driver
+from agent_hooks.runtime.driver import ScriptedDriver
 
 CALL = ToolCall("echo", {"text": "a"})
 REQUEST = ModelRequest(model="scripted", messages=(Message(role="user", content="go"),))
@@ -71,12 +71,6 @@ class WithOddModel(Driver):
     model = 3  # type: ignore[assignment]
 
 
-def test_a_driver_is_a_model_and_a_way_to_ask_it():
-    driver = Driver()
-    assert check_driver(driver) is driver
-    assert AgentRuntime(driver).run_sync("go").output == "hello from mine"
-
-
 LACKS = r"is not a driver: it needs `model`, a text, and `async def respond"
 
 
@@ -106,9 +100,13 @@ def test_a_driver_may_be_a_plain_function() -> None:
     assert AgentRuntime(PlainDriver("Hello.")).run_sync("Hi").output == "Hello."
 
 
-def test_usage_that_is_none_fails_the_run_and_says_what_it_must_be() -> None:
-    state = AgentRuntime(PlainDriver(ModelResponse(content="x", usage={"input_tokens": 3}))).run_sync("Hi")  # type: ignore[arg-type]
-    assert (state.status, "Usage(input_tokens=..., ...)" in state.errors[0].message) == ("failed", True)
+@pytest.mark.parametrize(
+    ("reply", "problem"),
+    [(ModelResponse(content="x", usage={"input_tokens": 3}), "Usage(input_tokens=..., ...)"), (42, "42")],  # type: ignore[arg-type]
+)
+def test_a_reply_that_is_none_fails_the_run_and_says_why(reply: Any, problem: str) -> None:
+    (error,) = AgentRuntime(PlainDriver(reply)).run_sync("Hi").errors
+    assert (error.type, problem in error.message) == ("DriverError", True)
 
 
 def test_what_a_driver_keeps_of_a_response_comes_back_to_it_with_the_message():

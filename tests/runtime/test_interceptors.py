@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, HookStack, hookimpl
+from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, HookStack
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import PROCEED
@@ -17,17 +17,16 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.interceptors import PassThrough
 from runtime.agents import EVENTS, Trial, call, echo, reply, results, said, signal_of, stop_signal
+from runtime.test_builder import Denies
 
 if TYPE_CHECKING:
     from agent_hooks.model.events import HookEvent
 
 
-class Denies:
-    """A plugin that denies every tool."""
-
-    @hookimpl
-    def before_tool_use(self) -> HookOutcome:
-        return HookOutcome.deny("by the plugin")
+def manager_of(hook: HookRegistration) -> HookManager:
+    manager = HookManager(load_plugins=False)
+    manager.add(hook)
+    return manager
 
 
 def denying_manager() -> HookManager:
@@ -114,6 +113,8 @@ def test_with_driver_keeps_the_hooks_and_does_not_double_the_defaults():
     )
     state = agent.run_sync("go")
     assert (results(state), state.usage.total, len(state.messages)) == (["Denied: by the stack"], 5, 4)
+    other = agent.with_driver(ScriptedDriver("other"))
+    assert (other.name, other.agent_id, list(other.tools)) == (agent.name, agent.agent_id, list(agent.tools))
 
 
 def test_an_interceptor_sees_the_state_as_the_default_hooks_left_it_and_may_change_it():
@@ -127,23 +128,19 @@ def test_an_interceptor_sees_the_state_as_the_default_hooks_left_it_and_may_chan
     assert (state.usage.total, said(state.messages)[-1]) == (5, ("assistant", "done"))
 
 
-def test_signals_of_an_interceptor_and_of_the_default_hooks_add_up():
-    signal = HookOutcome.signal(stop_signal("unknown", source="mine"))
-    mine = Custom(lambda ctx: signal if ctx.step_index else PROCEED, "should_continue")
-    state = agent_with(mine, "done").run_sync("go")
-    assert [str(s.reason) for s in state.stop_signals] == ["completed", "unknown"]
-    assert state.status == "completed"
+MAKING: dict[str, Any] = {
+    "custom": lambda answer: Custom(answer, "should_continue"),
+    "stack": lambda answer: HookStack().with_hook(answer, "should_continue"),
+    "manager": lambda answer: manager_of(HookRegistration("should_continue", answer)),
+}
 
 
-@pytest.mark.parametrize("is_stack", [True, False])
-def test_signals_of_hooks_and_of_the_default_hooks_are_there_once(is_stack):
+@pytest.mark.parametrize("make", MAKING.values(), ids=MAKING.keys())
+def test_signals_of_an_interceptor_and_of_the_default_hooks_are_there_once(make):
     outcome = HookOutcome.signal(stop_signal("unknown", source="mine"))
-    hook = HookRegistration("should_continue", lambda ctx: outcome if ctx.step_index else None)
-    made: Any = HookStack((hook,)) if is_stack else HookManager(load_plugins=False)
-    if not is_stack:
-        made.add(hook)
-    state = agent_with(made, "done").run_sync("go")
+    state = agent_with(make(lambda ctx: outcome if ctx.step_index else PROCEED), "done").run_sync("go")
     assert sorted(str(s.reason) for s in state.stop_signals) == ["completed", "unknown"]
+    assert state.status == "completed"
 
 
 def test_messages_and_context_of_an_interceptor_reach_the_model_once():
@@ -247,11 +244,3 @@ def test_a_hook_of_a_default_ones_name_on_another_event_does_not_replace_it():
 
     builder = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a")).hook("after_execution", append_messages)
     assert [message.content for message in builder.build().run_sync("q").messages] == ["q", "a"]
-
-
-def test_hooks_of_the_session_are_live_in_an_interceptor():
-    manager, seen = HookManager(load_plugins=False), []
-    manager.add(HookRegistration("before_step", lambda ctx: seen.append(ctx.session_id), scope=("session", "s1")))
-    agent = AgentBuilder(plugins=()).with_driver(ScriptedDriver("a")).with_session("s1").with_interceptor(manager)
-    agent.build().run_sync("go")
-    assert seen == ["s1"]
