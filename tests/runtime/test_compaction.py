@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -144,13 +143,16 @@ def test_a_long_conversation_is_shortened_before_the_next_turn():
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "why"),
     [
-        *(OSError("no network"), "", "  ", CALL),
-        ModelResponse(content="Half a", finish_reason="length", usage=Usage(output_tokens=9), model="small"),
+        (OSError("no network"), "OSError: no network"),
+        *((reply, "RunError: The summary is empty") for reply in ("", "  ", CALL)),
+        (ModelResponse(content="Half a", finish_reason="length"), "RunError: The summary was cut off (length)"),
     ],
 )
-def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(reply: Any, caplog: pytest.LogCaptureFixture):
+def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(
+    reply: Any, why: str, caplog: pytest.LogCaptureFixture
+):
     recorder = Recorder()
 
     session: Any = opened(builder("One.", "Two.", reply, reply, "Three.", recorder=recorder), compact_at=4)
@@ -159,7 +161,10 @@ def test_without_a_summary_the_conversation_stays_and_the_turn_goes_on(reply: An
     assert len(session.state.messages) == 4
     assert session.send_sync("Prompt 2.").output == "Three."
     assert len(session.state.messages) == 6
-    assert seen(recorder, "notification")[-2].notification_type == "conversation_not_compacted"
+    told = seen(recorder, "notification")[-2]
+    assert told.notification_type == "conversation_not_compacted"
+    assert told.message.startswith(f"It cannot be shortened: {why}")
+    assert f"conversation_not_compacted: {why.partition(':')[0]}" in caplog.text
     assert "no network" not in caplog.text
 
 
@@ -186,24 +191,6 @@ def test_a_summary_that_failed_is_not_paid_for_again_until_the_conversation_has_
     assert len(opened(builder().with_driver(driver), 13, compact_at=4).state.messages) == 26
     tried = [len(json.loads(request.messages[0].content)["conversation"]) + 2 for request in driver.summaries]
     assert tried == [4, 6, 10, 16, 24]
-
-
-@pytest.mark.parametrize(
-    ("summary", "why"),
-    [
-        (OSError("no network"), "OSError: no network"),
-        ("", "RunError: The summary is empty"),
-        (ModelResponse(content="Half a", finish_reason="length"), r"RunError: The summary was cut off \(length\)"),
-    ],
-)
-def test_a_summary_that_failed_says_why(summary: Any, why: str, caplog: pytest.LogCaptureFixture):
-    recorder = Recorder()
-    made = builder(recorder=recorder).with_driver(Summarising(summary, "One.", "Two.", "Three."))
-    opened(made, 3, compact_at=4)
-    (told,) = [ctx for ctx in seen(recorder, "notification") if ctx.notification_type != "agent_completed"]
-    assert re.match(f"It cannot be shortened: {why}", told.message)
-    assert f"conversation_not_compacted: {why.partition(':')[0]}" in caplog.text
-    assert "no network" not in caplog.text
 
 
 # -- counted in tokens -------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from agent_hooks.errors import RunError
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.runtime.builder import AgentBuilder
-from agent_hooks.runtime.critique import UseSelfCritique
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.planning import UseTaskPlanning
 from agent_hooks.system.store import MemoryStore
@@ -218,32 +217,3 @@ def test_a_list_and_the_steps_since_it_are_kept_across_a_suspension(replies, rem
     state = made("done").resume_sync(through_json(first), "allow")
     assert (first.status, state.output, state.metadata["tasks_text"]) == ("suspended", "done", "[ ] read\n[ ] write")
     assert reminded_before(state) == reminded  # two steps without a list: the second one and the one that waited
-
-
-# -- with self-critique ------------------------------------------------------------------------------------------------
-
-
-def test_planning_and_critique_work_together_on_one_agent():
-    """The critic sees the stored list, the rounds it forces count for the reminder, and neither changes the
-    state of the other.
-    """
-    seen = []
-
-    def critic(state):
-        seen.append(state.metadata["tasks_text"])
-        return "Finish your tasks." if "[ ]" in state.metadata["tasks_text"] else True
-
-    agent = (
-        planner(
-            OPEN, "early", WORK, writes(task("read", "completed"), task("write", "completed")), "late", reminder_every=2
-        )
-        .with_capability(UseSelfCritique(critic=critic))
-        .validate_no_priority_conflicts()
-        .build()
-    )
-    state = agent.run_sync("go")
-    assert (state.status, state.output) == ("completed", "late")
-    assert seen == ["[ ] read\n[ ] write", "[x] read\n[x] write"]
-    assert reminded_before(state) == [3]
-    assert state.metadata["critique"]["rounds"] == 1
-    assert state.metadata["tasks_text"] == seen[-1]
