@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks import AgentBuilder, AgentState, HookOutcome, ScriptedDriver, SubagentError, run_subagent, tool
-from agent_hooks.errors import SubagentDeniedError
 from runtime.agents import Gate, Says, call, cancelled_at, child, said
 
 if TYPE_CHECKING:
@@ -138,32 +137,24 @@ def test_one_that_has_yet_to_be_started_is_answered_in_its_turn():
     assert team.ran == ["secret 0", "one", "secret 2"]
 
 
-def test_the_answer_reaches_the_one_that_waits_also_where_another_had_failed_before_it():
+@pytest.mark.parametrize(
+    ("is_denied", "error"),
+    [(False, "SubagentError: Subagent 'first' failed: boom"), (True, "SubagentDeniedError: Denied: Not that.")],
+)
+def test_the_answer_reaches_the_one_that_waits_and_another_that_failed_or_was_denied_fails_again(is_denied, error):
+    """The tool is called again, and the other one is neither started nor asked about."""
     team = Team()
-    fails, waits = child(RuntimeError("boom"), name="fails"), team.worker("secret")
+    first = team.worker("denied", name="first") if is_denied else child(RuntimeError("boom"), name="first")
+    waits, gate = team.worker("secret"), Says(HookOutcome.deny("Not that."), when=lambda ctx: ctx.name in denied)
+    denied = {"first"} if is_denied else set()
 
     async def starts():
-        await team.failing(fails)
+        await team.failing(first)
         return (await run_subagent(waits, "t")).output
 
-    assert team.answered(starts) == ("secret done", ["secret"])
-    assert team.ran == ["secret"]
-    # The tool was called again, and gets the same error.
-    assert team.errors == ["SubagentError: Subagent 'fails' failed: boom"] * 2
-
-
-def test_one_that_was_denied_is_denied_again_and_not_asked_about():
-    team = Team()
-    denied, waits = team.worker("denied"), team.worker("secret")
-    gate = Says(HookOutcome.deny("Not that."), when=lambda ctx: ctx.name == "denied")
-
-    async def starts():
-        await team.failing(denied)
-        return (await run_subagent(waits, "t")).output
-
-    team.answered(starts, before_subagent=gate)
-    assert team.errors == [f"{SubagentDeniedError.__name__}: Denied: Not that."] * 2
-    assert [ctx.name for ctx in gate.calls] == ["denied", "secret"]
+    assert team.answered(starts, before_subagent=gate) == ("secret done", ["secret"])
+    assert (team.ran, team.errors) == (["secret"], [error] * 2)
+    assert [ctx.name for ctx in gate.calls] == ["first", "secret"]
 
 
 def test_what_was_done_is_given_back_to_whom_it_belongs_whatever_the_order():

@@ -50,27 +50,18 @@ class Counter:
         return counted(state)
 
 
-class AsyncCounter:
-    async def process(self, state):
-        return await counted_async(state)
+def middleware(state, next):  # noqa: A002
+    return counted(next(state.with_metadata("seen_by", "middleware")))
 
 
-class Middleware:
-    def process(self, state, next):  # noqa: A002
-        return counted(next(state.with_metadata("seen_by", "middleware")))
-
-
-class OptionalMiddleware:
+def optional_middleware(state, next=None):  # noqa: A002
     """The form of InstructorPHP's processors, whose `next` may be missing."""
-
-    def process(self, state, next=None):  # noqa: A002
-        assert next is not None
-        return counted(next(state))
+    assert next is not None
+    return counted(next(state))
 
 
-class AsyncMiddleware:
-    async def process(self, state, call_rest):
-        return await counted_async(await call_rest(state))
+async def async_middleware(state, call_rest):
+    return await counted_async(await call_rest(state))
 
 
 class CallableCounter:
@@ -97,14 +88,14 @@ PROCESSORS = {
     "lambda": lambda state: counted(state),  # noqa: PLW0108
     "async function": counted_async,
     "object": Counter(),
-    "async object": AsyncCounter(),
+    "async object": SimpleNamespace(process=counted_async),
     "callable object": CallableCounter(),
     "function that returns a coroutine": lambda state: counted_async(state),  # noqa: PLW0108
     "partial": functools.partial(counted),
-    "middleware": Middleware(),
-    "middleware with an optional next": OptionalMiddleware(),
-    "async middleware": AsyncMiddleware(),
-    "middleware function": lambda state, next: next(counted(state)),  # noqa: A006
+    "middleware": SimpleNamespace(process=middleware),
+    "middleware with an optional next": SimpleNamespace(process=optional_middleware),
+    "async middleware": SimpleNamespace(process=async_middleware),
+    "middleware function": middleware,
 }
 
 
@@ -140,15 +131,13 @@ def test_a_processor_is_only_asked_about_states_that_it_can_process():
     assert agent.run_sync("go").metadata["count"] == 1
 
 
-class Broken:
-    def process(self, state):
-        return {"status": "completed"}
+BROKEN = SimpleNamespace(process=lambda state: {"status": "completed"})
 
 
 @pytest.mark.parametrize(
     ("adapter", "problem"),
     [
-        (ProcessorHookAdapter(Broken()), "The processor Broken returned a dict: return an AgentState, or None."),
+        (ProcessorHookAdapter(BROKEN), "The processor SimpleNamespace returned a dict: return an AgentState, or None."),
         (
             ProcessorHookAdapter(counted, position="before"),
             r"The processor counted stands 'before', and after_step is not there.*register it on before_step",

@@ -89,15 +89,6 @@ def test_a_call_is_blocked_that_a_gate_of_the_parent_denies_or_fails_on(answer, 
     assert count("Denied: No.", states[0].messages) == isinstance(answer, HookOutcome)
 
 
-def test_it_holds_for_a_grandchild():
-    spawn, _ = spawning(child(call(text="secret"), "done", name="grandchild"))
-    trial, states = parent(child(call("spawn", task="go on"), "done", tools=(spawn,)))
-    gate = trial.on("before_tool_use", HookOutcome.deny("No."), when=is_echo)
-    trial.run()
-    assert [(ctx.tool_name, ctx.depth) for ctx in gate.calls] == [("spawn", 0), ("spawn", 1), ("echo", 2)]
-    assert states[0].output == "done"
-
-
 def test_it_holds_for_children_that_work_at_the_same_time():
     trial, states = parent(
         child(*[call(text="secret"), call(text="secret"), "a", "b"]),

@@ -63,10 +63,6 @@ def test_outside_of_a_run_it_runs_like_any_agent_and_nothing_is_counted():
     assert current_run() is None
 
 
-# -- the boundary ------------------------------------------------------------------------------------------------------
-
-
-# What hooks answer, by event, and the texts of the tool's results; what a denied child says is nowhere.
 # -- depth and cost ----------------------------------------------------------------------------------------------------
 
 

@@ -150,10 +150,7 @@ def test_a_person_is_shown_what_would_happen_where_who_asks_and_why_and_a_notifi
     assert heard == [("permission_prompt", "Is this wise?")]
 
 
-@pytest.mark.parametrize(
-    ("lines", "result"),
-    TABLES["what_an_answer_does"],
-)
+@pytest.mark.parametrize(("lines", "result"), TABLES["what_an_answer_does"])
 def test_what_an_answer_does(person: Person, lines: list[str], result: str):
     assert told(person, agent(person, call(), "Done."), *lines) == [result]
 
@@ -264,23 +261,6 @@ def test_two_questions_at_once_are_put_one_after_the_other(person: Person):
     assert PROMPT in between, "the second is shown once the first is answered"
 
 
-def test_a_question_that_nobody_waits_for_any_more_reads_nothing(person: Person):
-    made = agent(person, call(), "Done.", call(), "Done.").build()
-
-    async def main() -> AgentState:
-        running = asyncio.create_task(made.run("Go."))
-        await asyncio.to_thread(person.reads, PROMPT)
-        running.cancel()
-        await asyncio.wait([running], timeout=SECONDS)
-        assert running.cancelled()
-        asking = asyncio.create_task(made.with_driver(ScriptedDriver(call(), "Done.")).run("Again."))
-        await asyncio.to_thread(person.reads, PROMPT)
-        person.types("o\n")
-        return await asyncio.wait_for(asking, SECONDS)
-
-    assert results(asyncio.run(main())) == ["ran make"]
-
-
 def test_without_rich_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "rich", None)
     with pytest.raises(RunError, match=r"agent-hooks-core\[cli\]"):
@@ -366,8 +346,8 @@ def test_a_program_with_many_open_files_can_ask_too(person: Person):
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_however_often_a_question_is_cancelled_nothing_stays_open(person: Person):
-    made = agent(person).build()
+def test_however_often_a_question_is_cancelled_nothing_stays_open_and_the_next_one_is_answered(person: Person):
+    made = agent(person, call(), "Done.").build()
 
     def is_left() -> tuple[int, int]:
         return len(os.listdir("/dev/fd")), sum(each.name == "agent_hooks timed hook" for each in threading.enumerate())
@@ -386,6 +366,11 @@ def test_however_often_a_question_is_cancelled_nothing_stays_open(person: Person
         while is_left() != before:
             assert time.monotonic() < deadline, f"{before} became {is_left()}"
             await asyncio.sleep(0.01)
+
+        asking = asyncio.create_task(made.run("Again."))
+        await asyncio.to_thread(person.reads, PROMPT)
+        person.types("o\n")
+        assert results(await asyncio.wait_for(asking, SECONDS)) == ["ran make"]
 
     async def warm() -> None:
         await asyncio.to_thread(len, "")
