@@ -160,11 +160,7 @@ DENY = hookimpl(lambda: HookOutcome.deny("no"))
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "conflict"),
-    [
-        *TABLES["conflicts"],
-        ({"match": "Read"}, {"match": lambda ctx: True}, True),
-    ],
+    ("first", "second", "conflict"), [*TABLES["conflicts"], ({"match": "Read"}, {"match": lambda ctx: True}, True)]
 )
 def test_two_plugins_conflict_if_their_order_would_be_an_accident(manager, first, second, conflict):
     for name, options in (("one", first), ("two", second)):

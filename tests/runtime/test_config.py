@@ -70,13 +70,6 @@ def test_a_claude_code_settings_file_guards_an_agent_whose_shell_tool_has_anothe
     assert "no force" in shell.told[1]
 
 
-def test_it_does_in_a_running_event_loop_too(project):
-    project.write({".claude/settings.json": settings("PreToolUse", denying("no"), matcher="Bash")}).trust()
-    shell = Shell(cwd=project.root)
-    asyncio.run(shell.builder.build().run("go"))
-    assert shell.ran == []
-
-
 def test_agents_in_different_directories_do_not_see_each_others_files(tmp_path):
     projects = [Project(tmp_path, name) for name in ("a", "b", "free")]
     shells = []

@@ -130,8 +130,7 @@ def test_a_preset_of_ones_own_is_what_the_settings_say_and_nothing_else(places):
 
 
 @pytest.mark.parametrize(
-    ("settings", "problem"),
-    TABLES["settings_that_are_wrong_are_a_failure_and_nobody_else_is_asked"],
+    ("settings", "problem"), TABLES["settings_that_are_wrong_are_a_failure_and_nobody_else_is_asked"]
 )
 def test_settings_that_are_wrong_are_a_failure_and_nobody_else_is_asked(places, settings, problem):
     places.settings(settings)

@@ -229,12 +229,6 @@ def test_arguments_reach_the_function_or_each_wrong_one_is_named(args):
 # Messages for the model about invalid arguments
 
 
-def test_missing_arguments_are_all_named():
-    one = tool(lambda a, b, c=1: None, name="one")
-    assert refusal(one) == "Missing required parameters: a, b"
-    assert refusal(one, c=2, b=1) == "Missing required parameters: a"
-
-
 def test_every_wrong_argument_has_a_line_with_its_place_and_what_was_given():
     @tool
     def order(user: User, points: list[Point], count: int, flag: bool = False):

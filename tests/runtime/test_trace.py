@@ -54,15 +54,6 @@ def test_every_hook_is_logged_with_its_event_name_decision_and_time(trace):
     assert {record.levelname for record in ours(trace)} == {"DEBUG"}
 
 
-def test_hooks_are_logged_in_the_order_in_which_they_run(trace):
-    trial = debugged("done")
-    for name, priority in (("last", 1), ("first", 3), ("second", 2)):
-        trial.on("before_step", name=name, priority=priority)
-    trial.run()
-    names = [line.split(": ")[1] for line in lines(trace) if line.startswith("step 0 before_step: ")]
-    assert names == ["first", "second", "last", "recorder", "proceed"]
-
-
 def test_a_failing_hook_is_logged_with_the_kind_of_its_error(trace):
     trial = debugged("done")
     trial.on("on_stop", RuntimeError(f"the password is {SECRET}"), name="breaks")
