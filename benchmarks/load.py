@@ -1,6 +1,6 @@
 """Sessions that send events at the same time: ``python benchmarks/load.py [SESSIONS EVENTS]``.
 
-Each session sends its events one after the other, through ``agent-hooks run``: cold, and answered by a resident
+Each session sends its events one after the other, through ``agent-hooks run``: cold, and answered by the warm
 process. Every third command is one that the house rule denies. Printed are the events per second, the times until the
 answers, and how many of them were wrong, which makes the exit code 1. The client is a whole process for each event.
 """
@@ -19,7 +19,6 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "tests"))
 
 from commands import Command  # noqa: E402 - its folder is put on the path above
-from residents import Resident  # noqa: E402
 
 RULE = """
 @hookimpl(match="shell")
@@ -56,12 +55,11 @@ def send(command: Command, sessions: int, events: int) -> tuple[list[str], list[
 def main(sessions: int = 8, events: int = 200) -> int:
     """Send them both ways and print what came of it; return the exit code."""
     is_wrong = False
-    for way in ("cold", "resident"):
+    for way in ("cold", "warm"):
         with tempfile.TemporaryDirectory() as folder:
-            command = Command(Path(folder))
-            command.forks = False  # each event starts Python, as with a host
+            command = Command(Path(folder), wired=True)
             command.install(RULE)
-            running = Resident(command) if way == "resident" else None
+            running = command.serve() if way == "warm" else None
             begun = perf_counter()
             try:
                 wrong, seconds = send(command, sessions, events)

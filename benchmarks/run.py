@@ -10,10 +10,10 @@ from asyncio import Runner
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import events
 import in_process
 import installed
 import processes
-import resident
 import results
 import telemetry
 from measure import fastest, table
@@ -47,26 +47,23 @@ def main() -> None:
         starts, not_started = processes.sides(Path(folder))
         seconds |= fastest(starts, 1 if options.quick else 40, 0.0)
     with TemporaryDirectory() as folder:
-        events, not_resident, stop = resident.sides(Path(folder))
+        asked, not_asked, stop = events.sides(Path(folder))
         try:
-            seconds |= fastest(events, *((1, 0.0) if options.quick else (20, 0.05)))
+            seconds |= fastest(asked, *((1, 0.0) if options.quick else (5, 1.0)))
         finally:
             stop()
     every_row = (
         *(*in_process.ROWS, *telemetry.ROWS, *runtime.ROWS, *installed.ROWS, *results.ROWS),
-        *(*handlers.ROWS, *processes.ROWS, *resident.ROWS),
+        *(*handlers.ROWS, *processes.ROWS, *events.ROWS),
     )
     rows = [
-        row.measured(seconds, missing | not_recorded | not_installed | not_started | not_resident) for row in every_row
+        row.measured(seconds, missing | not_recorded | not_installed | not_started | not_asked) for row in every_row
     ]
     if options.quick:  # a few rounds decide nothing
         rows = [row if row["ratio"] is None else {**row, "verdict": ""} for row in rows]
 
     print(f"{platform.python_implementation()} {platform.python_version()}, {platform.system()}, {sys.executable}")
     print(table(rows))
-    print("\nA decision that the guards allow:")
-    for stage, taken in processes.stages(seconds):
-        print(f"  {1e3 * taken:5.1f} ms  {stage}")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=2) + "\n", encoding="utf-8")
 

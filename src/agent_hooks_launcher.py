@@ -34,22 +34,18 @@ def main() -> "NoReturn":
     try:
         load_package()
         if is_run:
-            from agent_hooks.cli.quick import start
+            from agent_hooks.cli.start import start
 
             begun = start(arguments[1:])
-            from agent_hooks.system.quick_import import install, start_stage
-
-            install(PACKAGE, *begun.stamps())  # and of the plugins whose names start with it
-            start_stage("run")
             from agent_hooks.cli.run import run
         else:
-            from agent_hooks.cli.quick import use_site
-
-            use_site()
             if arguments[:1] == ["serve"]:
                 from agent_hooks.cli.serve import command
 
                 command(arguments[1:])
+            from agent_hooks.cli.start import use_site
+
+            use_site()
             from agent_hooks.cli.commands import commands
             from agent_hooks.cli.isolated import isolate
 

@@ -7,21 +7,20 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import contextmanager
+import venv
 from pathlib import Path
 from site import getsitepackages
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import agent_hooks
-from agent_hooks.cli.quick import options_of
 from forked import forking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from projects import Project
-    from residents import Residents
+    from warm import Warm
 
 # What pip writes for a console script, with the environment and the account's home beside the script's folder.
 SCRIPT = """\
@@ -30,37 +29,17 @@ folder = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 site.PREFIXES.append(folder)
 home = os.path.join(folder, "home")
 pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "/bin/sh"))
-if "PATIENT" in os.environ:  # else a busy machine sends it away from the resident process, to decide by itself
-    import agent_hooks_core
-    agent_hooks_core.load("agent_hooks_launcher").load_package()
-    import agent_hooks.cli.resident
-    agent_hooks.cli.resident.TAKEN_SECONDS = 30.0
 from agent_hooks_core import main
 sys.exit(main())
 """
-# For tests of compiled plans: files made just before the process count as old, and each process says what it imported.
-REPORTING = """\
-import atexit, os, site, sys
-from agent_hooks.system import stamps
-stamps._YOUNG_NS = 0
-log = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "processes")
-told = []
-
-def tell():
-    if os.getpid() not in told:
-        told.append(os.getpid())
-        with open(log, "a") as file:
-            file.write(" ".join(sys.modules) + "\\n")
-
-def end(code, end=os._exit):
-    tell()
-    end(code)
-
-os._exit = end
-# The process of the hooks may be killed as soon as it has closed its pipe, before it exits.
-os.register_at_fork(after_in_child=lambda: atexit.register(tell))
-if "SITE" in os.environ:
-    site.addsitedir(os.environ["SITE"])  # as the start of Python, with its .pth files
+# The same for a Python that is started as `install` wires it, in an environment of its own.
+WIRED = """\
+import os, pwd, sys
+home = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "home")
+pwd.getpwuid = lambda uid: pwd.struct_passwd(("user", "x", uid, uid, "", home, "/bin/sh"))
+sys.path.append({packages!r})
+from agent_hooks_core import main
+main()
 """
 PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 # The metadata of plugins that are installed where the tests run, as in a developer's environment.
@@ -70,35 +49,43 @@ PLUGINS = [
     for file in Path(folder).glob("*.dist-info/entry_points.txt")
     if "[agent_hooks]" in file.read_text()
 ]
+WIRED = WIRED.format(packages=PACKAGES)
 if PLUGINS:  # no command here shall find them
-    SCRIPT = f"""\
+    _HIDING = f"""\
 import os
 everything = os.listdir
 os.listdir = lambda path=".": [name for name in everything(path) if name not in {PLUGINS}]
-{SCRIPT}"""
+"""
+    SCRIPT, WIRED_ALONE = _HIDING + SCRIPT, _HIDING + WIRED
+else:
+    WIRED_ALONE = WIRED
 
 
 class Command:
     """``agent-hooks`` below ``folder``, in a home and with packages of its own.
 
-    ``planning``: a plan of files that were just made is kept too, and ``processes`` tells what was imported.
-    ``forks``: a call need not start Python, see `forked`. Not for tests of what is imported, and from where.
+    ``forks``: a call need not start Python, see `forked`. Not for tests of what is imported, and from where. ``wired``:
+    Python is started as `install` wires it, in an environment of its own; ``plugins``: with those of this one.
     """
 
-    # Whether another event of the same folder comes first each time, so that there is a plan: `pytest --plans`.
-    plans_first = False
-    # What answers the events first: `pytest --resident`.
-    residents: Residents | None = None
+    # Whether a warm process answers the events: `pytest --serve`; and those that run, by folder.
+    served = False
+    warm: ClassVar[dict[Path, Warm]] = {}
 
-    def __init__(self, folder: Path, *, planning: bool = False, forks: bool = True) -> None:
+    def __init__(self, folder: Path, *, forks: bool = True, wired: bool = False, plugins: bool = False) -> None:
         self.folder = folder
-        self.forks = forks and not planning and hasattr(os, "fork")
+        self.wired = wired = wired or self.served
+        self.forks = forks and not wired and hasattr(os, "fork")
+        if wired:
+            venv.create(folder, symlinks=True)
         self.site = Path(getsitepackages([str(folder)])[0])
         self.home = folder / "home"
         self.script = folder / "bin" / "agent-hooks"
         for made in (self.site, self.home, self.script.parent):
-            made.mkdir(parents=True)
-        self.script.write_text((REPORTING if planning or self.plans_first else "") + SCRIPT)
+            made.mkdir(parents=True, exist_ok=True)
+        self.script.write_text((WIRED if plugins else WIRED_ALONE) if wired else SCRIPT)
+        if wired:
+            (self.site / "tests.pth").write_text("\n".join(getsitepackages()))
         self.config = self.home / ".config" / "agent-hooks"
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -131,14 +118,9 @@ class Command:
         """Let a project run as it is now."""
         return project.trust(self.config / "trust")
 
-    def processes(self) -> list[list[str]]:
-        """Return the modules of each process that has ended since the last call."""
-        log = self.folder / "processes"
-        lines = log.read_text().splitlines() if log.exists() else []
-        log.unlink(missing_ok=True)
-        return [line.split() for line in lines]
-
     def arguments(self, *arguments: str) -> list[str]:
+        if self.wired:
+            return [str(self.folder / "bin" / "python"), "-I", "-S", str(self.script), *arguments]
         return [sys.executable, str(self.script), *arguments]
 
     def __call__(
@@ -154,28 +136,27 @@ class Command:
         from; ``program``: the words to run instead of the script.
         """
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        is_event = arguments[:1] == ("run",) and "--event" not in arguments
-        if self.plans_first and is_event and isinstance(given, bytes) and (first := _event_before(given)):
-            Command.plans_first = False
-            try:
-                limit = () if "--timeout" in arguments else ("--timeout", "10")
-                self(*arguments, *limit, stdin=first, env=env, cwd=cwd, program=program, seconds=seconds)
-            finally:
-                Command.plans_first = True
         words = [*program, *arguments] if program else self.arguments(*arguments)
         variables = {**self.environment, **(env or {})}
         if not program and self._can_fork(variables):
             return Done(forking().run(words[1:], variables, cwd or self.folder, given, seconds))
-        with self._resident(words, env or {}):
-            return self._run(words, given, env or {}, cwd, seconds)
+        if self.served and not program and arguments[:1] == ("run",) and not env:
+            self.serve()
+        return self._run(words, given, env or {}, cwd, seconds)
+
+    def serve(self, *arguments: str, **options: Any) -> Warm:
+        """Return the warm process of this command, which is started if none runs."""
+        from warm import Warm
+
+        if self.folder not in Command.warm or Command.warm[self.folder].has_ended:
+            Command.warm[self.folder] = Warm(self, *arguments, **options)
+        return Command.warm[self.folder]
 
     def _can_fork(self, variables: dict[str, str]) -> bool:
         """Whether a forked process does the same: Python starts as it always does, with the same package."""
         of_python = {name for name in variables if name.startswith(("PYTHON", "LC_", "LANG"))}
         return (
             self.forks
-            and not self.plans_first
-            and self.residents is None
             and of_python == {"PYTHONPATH", "PYTHONWARNINGS"}
             and variables["PYTHONPATH"].startswith(self.environment["PYTHONPATH"])
             and self.script.read_text() == SCRIPT
@@ -194,32 +175,9 @@ class Command:
         )
         return Done(process)
 
-    @contextmanager
-    def _resident(self, words: list[str], env: dict[str, str]) -> Iterator[None]:
-        """Let a resident process answer in this block, if `pytest --resident` wants it and ``words`` ask for it."""
-        at = words.index("run") if self.residents is not None and "run" in words else 0
-        try:
-            options_of(words[at + 1 :])
-        except (ValueError, StopIteration):  # the command refuses them, or decides by itself
-            at = 0
-        if self.residents is not None and at:
-            yield from self.residents.ask(self, words[:at], env)
-        else:
-            yield
-
     def answer(self, agent: str, payload: dict[str, Any], *arguments: str, **options: Any) -> Done:
         """What ``agent-hooks run`` answers to ``payload``."""
         return self("run", "--agent", agent, *arguments, stdin=json.dumps(payload), **options)
-
-
-def _event_before(payload: bytes) -> bytes:
-    """Return an event of the same folder that no hook is about, nothing if the payload names no folder."""
-    try:
-        facts = json.loads(payload)
-        folder = facts["cwd"]
-    except (ValueError, TypeError, KeyError):
-        return b""
-    return json.dumps({"hook_event_name": "BeforeThat", "session_id": "before that", "cwd": folder}).encode()
 
 
 def as_written(refusal: str) -> str:

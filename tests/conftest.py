@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,7 +15,6 @@ from agent_hooks.model import events
 from agent_hooks.system.by_hand import AGENTS
 from commands import Command
 from engine import Engine
-from residents import Residents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,15 +32,13 @@ GUARD = """
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--plans", action="store_true", help="answer the events of commands from a compiled plan")
-    parser.addoption("--resident", action="store_true", help="answer the events of commands from a resident process")
+    parser.addoption("--serve", action="store_true", help="let a warm process answer the events of commands")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["CI"] = "1"  # commands for people need no terminal
-    Command.plans_first = config.getoption("--plans")
-    Command.residents = Residents() if config.getoption("--resident") else None
-    config.addinivalue_line("markers", "not_resident(why): does not hold for a resident process, by its nature")
+    Command.served = config.getoption("--serve")
+    config.addinivalue_line("markers", "not_served(why): does not hold for a warm process, by its nature")
     # A shell leaves them ignored in a background job, and the processes of the tests would inherit that.
     for number in (signal.SIGHUP, signal.SIGQUIT):
         if signal.getsignal(number) == signal.SIG_IGN:
@@ -52,7 +49,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
-        if config.getoption("--resident") and (marker := item.get_closest_marker("not_resident")):
+        if config.getoption("--serve") and (marker := item.get_closest_marker("not_served")):
             item.add_marker(pytest.mark.skip(*marker.args))
 
 
@@ -99,30 +96,12 @@ def _no_files_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyt
 
 
 @pytest.fixture(autouse=True)
-def _residents() -> Iterator[None]:
-    """End the resident processes of a test, which must have answered its events."""
+def _warm_processes() -> Iterator[None]:
+    """End the warm processes of a test, each of which must have answered its events."""
     yield
-    if Command.residents is not None:
-        assert Command.residents.end() == []
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any) -> None:
-    """Collect what became of the events of a worker of pytest-xdist."""
-    if Command.residents is not None:
-        Command.residents.events.update(node.workeroutput.get("events", {}))
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    if Command.residents is not None and hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["events"] = dict(Command.residents.events)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if Command.residents is not None:
-        terminalreporter.section("events of the resident process")
-        for what, times in Command.residents.events.most_common():
-            terminalreporter.write_line(f"{times:6} {what}")
+    declined = [why for each in Command.warm.values() if (why := each.end())]
+    Command.warm.clear()
+    assert not (Command.served and declined)
 
 
 @pytest.fixture(params=["plain", "async"])

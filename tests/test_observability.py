@@ -46,7 +46,7 @@ from agent_hooks.runtime.builder import AgentBuilder
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
 from agent_hooks.runtime.subagents import run_subagent
-from agent_hooks.sources.telemetry import recorder
+from agent_hooks.sources.telemetry import telemetry_settings
 from agent_hooks.testing import make_context
 from engine import Plugin, shell
 
@@ -695,7 +695,7 @@ def test_a_project_and_a_wrong_key_are_findings(user, tmp_path):
     assert read is not None
     [finding] = read.findings
     assert (finding.kind, finding.blocks) == ("not-allowed", False)
-    assert recorder([ReadFile(path="agent-hooks.toml", source="project", settings={"telemetry": {}})]) is None
+    assert telemetry_settings([ReadFile(path="agent-hooks.toml", source="project", settings={"telemetry": {}})]) is None
 
 
 def test_a_file_that_asks_in_vain_is_a_finding(user, tmp_path, monkeypatch):

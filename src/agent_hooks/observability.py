@@ -19,7 +19,6 @@ from agent_hooks.model.outcome import Decision
 
 try:
     from opentelemetry import context, metrics, trace
-    from opentelemetry.context import Context
     from opentelemetry.trace import Span, Status, StatusCode
 except ImportError as missing:
     raise ImportError("Telemetry needs OpenTelemetry: pip install 'agent-hooks-core[otel]'.") from missing
@@ -112,15 +111,6 @@ class Telemetry:
                 self._count(event, outcome, seconds)
 
         return ended
-
-    def report(self, record: Mapping[str, Any]) -> None:
-        """Report a dispatch of another process: the attributes, whether there is a span, its start and duration."""
-        found, since, seconds = record["attributes"], record["since"], record["seconds"]
-        if record["span"]:
-            name = f"{named.DISPATCH} {found[named.EVENT]}"
-            span = self.tracer.start_span(name, Context(), start_time=since, attributes=found)
-            span.end(since + int(seconds * 1e9))
-        self._count_as(found, seconds)
 
     def _describe(self, span: Span, event: HookEvent, ctx: HookContext, outcome: HookOutcome | None) -> None:
         if not span.is_recording():

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from commands import Command
 from projects import Project
-from residents import Resident
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 GOLDEN = Path(__file__).parent.parent / "wire" / "golden"
 
@@ -30,17 +26,9 @@ def started_command(tmp_path: Path) -> Command:
 
 
 @pytest.fixture
-def serve(command: Command) -> Iterator[Callable[..., Resident]]:
-    """Start resident processes that end with the test."""
-    started: list[Resident] = []
-
-    def start(*arguments: str, of: Command = command, **options: Any) -> Resident:
-        started.append(Resident(of, *arguments, **options))
-        return started[-1]
-
-    yield start
-    for each in started:
-        each.end()
+def wired(tmp_path: Path) -> Command:
+    """The command as `install` wires it, in an environment of its own."""
+    return Command(tmp_path, wired=True)
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from agent_hooks.cli.quick import event_of, folders_of, shape_of
-from commands import Command, as_written
+from commands import as_written
 from projects import denying, toml
 
 DENY = """
@@ -24,34 +23,6 @@ STOPPED = """
     def on_stop():
         return HookOutcome.force_continue("the tests are red")
 """
-
-
-@pytest.mark.parametrize(
-    ("payload", "options", "event"),
-    [
-        ({"hook_event_name": "Stop"}, {}, "Stop"),
-        ({"hook_event_name": "Stop"}, {"--event": "Stop"}, "Stop"),
-        ({"hook_event_name": "Stop"}, {"--event": "PreToolUse"}, None),
-        ({}, {"--event": "agentStop"}, "agentStop"),
-        ({"hook_event_name": 1}, {}, None),
-        ({}, {}, None),
-    ],
-)
-def test_the_event_is_the_options_where_the_payload_has_none(payload, options, event):
-    assert event_of(payload, options) == event
-
-
-def test_an_event_of_cursor_happens_in_its_workspace():
-    assert folders_of({"workspace_roots": ["/a", "/b"]}, "cursor") == ("/a",)
-    assert folders_of({"workspace_roots": ["/a"], "cwd": "/a/b"}, "cursor") == ("/a/b",)
-    with pytest.raises(KeyError):
-        folders_of({"workspace_roots": []}, "cursor")
-
-
-def test_the_ends_of_a_run_of_cursor_are_several_events():
-    """A plan that knows that nobody listens to the one must not be taken for the other."""
-    done, failed = ({"hook_event_name": "stop", "status": status} for status in ("completed", "error"))
-    assert shape_of(done, "stop") != shape_of(failed, "stop")
 
 
 @pytest.mark.parametrize("agent", ["copilot", "claude-code"])
@@ -80,26 +51,6 @@ def test_cursor_is_answered_by_the_exit_code_where_it_runs_claudes_hooks(command
     assert ask("stop", "Stop") == ('{"followup_message":"the tests are red"}', "", 0)
     if not option:
         assert ask("stop.error", "") == ask("stop.aborted", "") == ("", "", 0)
-
-
-@pytest.mark.parametrize(
-    ("agent", "file", "event"),
-    [
-        ("copilot", "unnamed/agentStop", "agentStop"),
-        ("cursor", "documented/stop", "stop"),
-        ("vscode", "documented/Stop", "Stop"),
-        ("claude-code", "../copilot/Stop", "Stop"),
-    ],
-)
-def test_an_event_that_no_hook_is_about_is_answered_from_the_plan(tmp_path, payload, agent, file, event):
-    command = Command(tmp_path, planning=True)
-    place = {"workspace_roots": [str(tmp_path)]} if agent == "cursor" else {"cwd": str(tmp_path)}
-    text = json.dumps(payload(agent, file, **place))
-    for _ in range(2):
-        done = command("run", "--agent", agent, "--event", event, stdin=text)
-        assert (done.stdout, done.stderr, done.exit_code) == ("", "", 0)
-    *_, last = command.processes()
-    assert "agent_hooks.wire" not in last
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from time import monotonic, sleep
 
 import pytest
 
+from agent_hooks.cli.supervisor import Child, Marks, supervise
 from commands import SCRIPT
 from projects import toml
 
@@ -373,7 +374,7 @@ def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready
     assert (process.returncode, stderr.splitlines()[0].partition(b"): ")[2]) == (2, b"not here")
 
 
-@pytest.mark.not_resident("it has imported more, once for all events")
+@pytest.mark.not_served("it has imported more, once for all events")
 def test_only_what_the_call_needs_is_imported(command, ask):
     command.forks = False
     command.install("""
@@ -427,7 +428,7 @@ def test_commands_of_hooks_die_with_a_command_that_is_killed(command, project, s
 # -- without fork ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.not_resident("there is none without fork")
+@pytest.mark.not_served("there is none without fork")
 @pytest.mark.parametrize(
     ("hook", "expected"),
     [
@@ -448,3 +449,22 @@ def test_a_system_without_fork_gets_the_same_answers(command, ask, hook, expecte
     command.script.write_text(f"import os\ndel os.fork\n{SCRIPT}")
     done = ask("--timeout", "2")
     assert (done.denies, done.why) == (True, expected)
+
+
+def test_an_answer_that_was_written_at_the_last_moment_counts():
+    answers, answers_in = os.pipe()
+    noises, noises_in = os.pipe()
+
+    class Quick(Child):
+        """Has written its answer, and ended, since it was looked last."""
+
+        def has_ended(self):
+            os.write(answers_in, b'["said","",0]\n')
+            return True
+
+        def kill(self):
+            pass
+
+    assert supervise(Quick(0, ""), answers, noises, monotonic() + 60, Marks()) == (("said", "", 0), b"")
+    for descriptor in (answers, answers_in, noises, noises_in):
+        os.close(descriptor)

@@ -361,7 +361,16 @@ def test_hooks_run_once_they_are_trusted_and_not_after_a_change(command, project
 # -- typed by an agent -------------------------------------------------------------------------------------------------
 
 
-OF_AGENTS = ["CLAUDECODE", "CODEX_SANDBOX", "COPILOT_CLI", "CURSOR_AGENT", "GEMINI_CLI", "OPENCODE", "QWEN_CODE"]
+OF_AGENTS = [
+    "CLAUDECODE",
+    "CODEX_SANDBOX",
+    "COPILOT_CLI",
+    "CURSOR_AGENT",
+    "GEMINI_CLI",
+    "OPENCODE",
+    "QWEN_CODE",
+    "AGENT_HOOKS_RUN",
+]
 
 
 @pytest.mark.parametrize("variable", OF_AGENTS)

@@ -11,11 +11,11 @@ import sys
 import venv
 from pathlib import Path
 
-import importlib_metadata
 import pytest
 
 import agent_hooks
 from agent_hooks import HookManager, HookRegistration, PluginInfo, RegistrationError
+from agent_hooks.engine import entry_points, installed
 from agent_hooks.errors import UnknownHookError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
@@ -294,13 +294,13 @@ def test_a_name_that_is_not_installed_is_an_error(install):
 
 def test_the_path_is_searched_once_until_one_of_its_folders_changes(install, tmp_path, monkeypatch):
     searches = []
-    search = importlib_metadata.distributions
+    search = entry_points.distributions
 
-    def counting(**options):
+    def counting(path):
         searches.append(1)
-        return search(**options)
+        return search(path)
 
-    monkeypatch.setattr(importlib_metadata, "distributions", counting)
+    monkeypatch.setattr(installed, "distributions", counting)
     install("alpha")
     assert set(mine(HookManager(), "alpha")) == {"alpha"}
     HookManager()  # the first import may have written byte code into the plugin's folder

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import marshal
 import os
-from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from agent_hooks import HookContext, SettingsError
 from agent_hooks.model.values import thaw
-from agent_hooks.sources.files import ProjectSource, TomlSource
+from agent_hooks.sources.files import ProjectSource
 from agent_hooks.sources.plugin_settings import (
     PluginTable,
-    export_tables,
     has_tables,
     hold_project,
     own_tables,
     plugin_tables,
-    restore_tables,
     validated,
 )
 from agent_hooks.trust.trust_store import TrustStore
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 @pytest.fixture
@@ -138,33 +131,7 @@ def test_another_folder_is_looked_at_at_once(write, clock, tmp_path, monkeypatch
     assert plain("prompts") == {}
 
 
-# -- tables that another process has read ------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def pass_on() -> Iterator[Callable[[], None]]:
-    """Take the tables out as bytes and put them back, as from another process; afterwards, read files again."""
-
-    def pass_on() -> None:
-        restore_tables(marshal.loads(marshal.dumps(export_tables())))
-
-    yield pass_on
-    restore_tables(None)
-
-
-@pytest.fixture
-def no_reading(monkeypatch):
-    """Fail where a file would be looked at."""
-
-    def refuse(*_args: object) -> None:
-        raise AssertionError("a file is read")
-
-    def no_reading() -> None:
-        monkeypatch.setattr(TomlSource, "load", refuse)
-        monkeypatch.setattr("agent_hooks.sources.plugin_settings._read", refuse)
-        monkeypatch.setattr(ProjectSource, "load", refuse)
-
-    return no_reading
+# -- projects, and several files of the user -------------------------------------------------------------------------
 
 
 def _of_project(write, text: str) -> str:
@@ -175,46 +142,23 @@ def _of_project(write, text: str) -> str:
     return path
 
 
-def test_restored_tables_give_the_same_settings_without_a_file(write, pass_on, no_reading):
-    user = write("user", "[prompts]\nfast = 'openai:a'\ndays = [2026-01-02]\n")
-    write("managed", "[prompts]\nfast = 'openai:b'\n")
-    before = [plain(name) for name in ("prompts", "other")]
-    pass_on()
-    os.unlink(user)
-    no_reading()
-    assert [plain(name) for name in ("prompts", "other")] == before
-    assert before[0] == {"fast": "openai:b", "days": [date(2026, 1, 2)]}
-
-
-def test_restored_tables_are_those_of_projects_and_files_with_their_lines(write, tmp_path, pass_on, no_reading):
+def test_tables_are_those_of_projects_and_files_with_their_lines(write, tmp_path):
     write("user", "\n[house]\nx = 1\n")
     path = _of_project(write, "[house]\ny = [1]\n\n[[house.z]]\na = 2\n")
     ctx = HookContext("setup", cwd=os.path.dirname(path))
     elsewhere = HookContext("setup", cwd=str(tmp_path))
-    before = plugin_tables("house", ctx), plugin_tables("house", elsewhere)
-    pass_on()
-    no_reading()
-    assert (plugin_tables("house", ctx), plugin_tables("house", elsewhere)) == before
     inner, own = plugin_tables("house", ctx)
     assert (inner.origin("z", 0, "a"), inner.root) == (f"{path}:5", os.path.dirname(path))
-    assert (own.origin("x"), len(before[1])) == (f"{own.path}:3", 1)
+    assert (own.origin("x"), plugin_tables("house", elsewhere)) == (f"{own.path}:3", [own])
 
 
-def test_a_restored_unreadable_file_is_the_same_error(write, pass_on, no_reading):
+def test_an_unreadable_file_is_an_error(write):
     write("user", "[prompts\n")
-    with pytest.raises(SettingsError) as before:
+    with pytest.raises(SettingsError, match="It is not TOML"):
         plain("prompts")
-    pass_on()
-    no_reading()
-    with pytest.raises(SettingsError) as after:
-        plain("prompts")
-    assert str(after.value) == str(before.value)
-    assert "It is not TOML" in str(after.value)
 
 
-def test_of_two_files_of_the_user_the_other_has_an_empty_table_when_restored_too(
-    write, tmp_path, monkeypatch, pass_on, no_reading
-):
+def test_of_two_files_of_the_user_the_other_has_an_empty_table(write, tmp_path, monkeypatch):
     path = write("user", "[house]\nx = 1\n")
     other = tmp_path / "other"
     other.mkdir()
@@ -222,33 +166,7 @@ def test_of_two_files_of_the_user_the_other_has_an_empty_table_when_restored_too
     folders = (os.path.dirname(path), str(other))
     monkeypatch.setattr("agent_hooks.sources.files.config_dirs", lambda: folders)
     ctx = HookContext("setup", cwd=str(tmp_path))
-    before = plugin_tables("house", ctx)
-    checked = [validated(table, _checked) for table in before]
-    pass_on()
-    no_reading()
-    _calls.clear()
-    assert plugin_tables("house", ctx) == before
-    assert [table.settings for table in before] == [{"x": 1}, {}]
-    assert [validated(table, _checked) for table in plugin_tables("house", ctx)] == checked
-    assert _calls == []
-
-
-def test_with_none_the_files_are_read_again(write, pass_on):
-    write("user", "[prompts]\nfast = 'openai:a'\n")
-    pass_on()
-    write("user", "[prompts]\nfast = 'openai:other'\n")
-    assert plain("prompts") == {"fast": "openai:a"}
-    restore_tables(None)
-    assert plain("prompts") == {"fast": "openai:other"}
-
-
-def test_a_project_that_is_loaded_later_replaces_its_restored_tables(write, tmp_path, pass_on):
-    path = _of_project(write, "[house]\ny = 1\n")
-    ctx = HookContext("setup", cwd=os.path.dirname(path))
-    pass_on()
-    write("project", "[house]\ny = 2\n")  # and nobody has trusted that
-    hold_project(ProjectSource(os.path.dirname(path)))
-    assert plugin_tables("house", ctx) == []
+    assert [table.settings for table in plugin_tables("house", ctx)] == [{"x": 1}, {}]
 
 
 # -- validated settings ------------------------------------------------------------------------------------------------
@@ -261,10 +179,6 @@ def _checked(table: PluginTable) -> Any:
     if "wrong" in table.settings:
         raise SettingsError("It is wrong.")
     return {"sum": sum(table.settings.values()), "from": (table.path, None)}
-
-
-def _not_plain(table: PluginTable) -> Any:
-    return {"table": table}
 
 
 def _table(name: str = "house") -> PluginTable:
@@ -292,39 +206,10 @@ def test_a_line_that_moved_is_another_content(write):
     assert len(_calls) == 2
 
 
-def test_an_error_is_raised_anew_and_not_remembered(write, pass_on):
+def test_an_error_is_raised_anew_and_not_remembered(write):
     _calls.clear()
     write("user", "[house]\nwrong = 1\n")
     for _ in range(2):
         with pytest.raises(SettingsError, match="It is wrong"):
             validated(_table(), _checked)
-    pass_on()
-    with pytest.raises(SettingsError, match="It is wrong"):
-        validated(_table(), _checked)
-    assert len(_calls) == 3
-
-
-def test_what_was_validated_is_restored_with_its_tables(write, tmp_path, pass_on, no_reading):
-    _calls.clear()
-    write("user", "[house]\nx = 1\n")
-    path = _of_project(write, "[house]\ny = 2\n")
-    ctx = HookContext("setup", cwd=os.path.dirname(path))
-    before = [validated(table, _checked) for table in plugin_tables("house", ctx)]
-    pass_on()
-    no_reading()
-    assert [validated(table, _checked) for table in plugin_tables("house", ctx)] == before
     assert len(_calls) == 2
-
-
-def test_results_of_files_that_have_changed_are_not_passed_on(write):
-    write("user", "[house]\nx = 1\n")
-    validated(_table(), _checked)
-    write("user", "[house]\nx = 2\n")
-    assert export_tables()["validated"] == {}
-
-
-def test_a_validator_must_give_plain_data(write):
-    write("user", "[house]\nx = 1\n")
-    for _ in range(2):
-        with pytest.raises(ValueError, match="unmarshallable"):
-            validated(_table(), _not_plain)

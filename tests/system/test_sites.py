@@ -42,7 +42,7 @@ def folders(tmp_path, monkeypatch):
 
 
 def installed(folder: object) -> bool:
-    return sites.is_installed(SimpleNamespace(locate_file=lambda _: folder))
+    return sites.is_installed(str(folder))
 
 
 def test_elsewhere_metadata_below_the_working_directory_or_at_a_relative_entry_do_not_count(folders, caplog):

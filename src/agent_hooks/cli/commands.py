@@ -84,8 +84,8 @@ def commands() -> None:
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run_command(arguments: tuple[str, ...]) -> None:
     """Answer one event of a coding agent: the command for its hook settings."""
-    from .quick import start
     from .run import run
+    from .start import start
 
     run(list(arguments), start(list(arguments)))
 

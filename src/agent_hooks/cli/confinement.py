@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     # The niceness, and by number the soft and the hard limit of each resource.
     Limits = tuple[int, dict[int, tuple[int, int]]]
 
-_NAMESPACES = ("mnt", "pid", "user", "net", "ipc", "uts", "cgroup")
 _FACTS = (b"NoNewPrivs:", b"Seccomp:", b"Seccomp_filters:", b"Cap", b"Uid:", b"Gid:", b"Groups:")
 # What a sandbox without a namespace or a filter of its own, such as Landlock, sets for each process in it.
 _SANDBOXED = b"NoNewPrivs:\t1"
@@ -33,7 +32,8 @@ def confinement_of(pid: int) -> tuple[object, ...] | None:
     try:
         namespaces = os.open(f"/proc/{pid}/ns", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            links = [os.readlink(f"/proc/{pid}/root"), *(os.readlink(name, dir_fd=namespaces) for name in _NAMESPACES)]
+            names = sorted(os.listdir(namespaces))
+            links = [os.readlink(f"/proc/{pid}/root"), *(os.readlink(name, dir_fd=namespaces) for name in names)]
         finally:
             os.close(namespaces)
         facts = [line for line in _content(f"/proc/{pid}/status").splitlines() if line.startswith(_FACTS)]
@@ -70,20 +70,20 @@ def limits_of(pid: int) -> Limits | None:
 
 
 def take_over(limits: Limits | None) -> None:
-    """Give this process the limits of another, where they are lower than its own hard ones; nobody can raise those.
-    Raises ``OSError``, ``ValueError``.
+    """Give this process the limits of another. Raises ``OSError``, ``ValueError`` if it must not have them, or if the
+    other has little memory: this process may have more already.
     """
     if limits is None:
         return
     import resource
 
     niceness, of_kind = limits
-    os.setpriority(os.PRIO_PROCESS, 0, max(niceness, os.getpriority(os.PRIO_PROCESS, 0)))
-    for kind, (soft, hard) in of_kind.items():
-        own = resource.getrlimit(kind)
-        wanted = (_lower(soft, own[1]), _lower(hard, own[1]))
-        if wanted != own:
-            resource.setrlimit(kind, wanted)
+    os.setpriority(os.PRIO_PROCESS, 0, niceness)
+    for kind, limit in of_kind.items():
+        if resource.getrlimit(kind) != limit:
+            if kind in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+                raise ValueError("another limit of memory")
+            resource.setrlimit(kind, limit)
 
 
 @cache
@@ -95,7 +95,3 @@ def _kinds() -> tuple[int, ...] | None:
     if not hasattr(resource, "prlimit"):
         return None
     return tuple(sorted({getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")}))
-
-
-def _lower(limit: int, other: int) -> int:
-    return limit if other < 0 or 0 <= limit < other else other  # -1: no limit

@@ -23,8 +23,8 @@ from agent_hooks_repair import foreign_distributions, warning_about
 from .extensions import plugin_findings
 from .isolated import ending_of
 from .listings import settings_of
-from .resident import STATUS, ask_for
 from .terminal import apart, line_printer, print_json, prints_elsewhere, shown_path
+from .warm_client import STATUS, ask_for
 from .wiring.host_reports import are_fine, print_reports, reports
 from .wiring.report import remedy
 
@@ -107,9 +107,9 @@ def show_doctor(
     active = sum(hook.plugin in counted for hook in manager.describe()) if manager is not None else 0
     if as_json:
         listed = [{**each.as_dict(), "id": each.id, "is_ignored": _is_ignored(each, loader)} for each in findings]
-        running = _resident()
+        running = ask_for(STATUS)
         shown = {"hosts": wired} if hosts or fire else {}
-        facts = {"hooks": active, "settings": settings, **({"resident": running} if running else {})}
+        facts = {"hooks": active, "settings": settings, **({"warm_process": running} if running else {})}
         print_json({**facts, "findings": listed, **shown})
     else:
         if hosts or fire:
@@ -124,12 +124,6 @@ def _of_wiring(wired: Iterable[Mapping[str, Any]]) -> Iterator[ConfigFinding]:
     for each in wired:
         for problem in each["problems"]:
             yield _finding("wiring", problem, f"Type: {remedy(each)}", path=each["path"])
-
-
-def _resident() -> str:
-    """Return the state of the resident process, an empty string if there is none."""
-    answer = ask_for(STATUS)
-    return answer[1].decode("utf-8", "replace") if answer and len(answer) > 1 else ""
 
 
 def _finding(kind: str, message: str, remedy: str, **facts: Any) -> ConfigFinding:
@@ -286,8 +280,8 @@ def _print(
     for source in loader.projects:
         line(f"{shown_path(source.project.root)}: {_STATUS_TEXTS[source.standing.status]}")
     line(f"{active} hook{'' if active == 1 else 's'} active.")
-    if resident := _resident():
-        line(f"A resident process answers the events: {resident}.")
+    if running := ask_for(STATUS):
+        line(f"A warm process answers the events: {running}.")
     for name, origins in settings.items():
         line(f"The plugin {name} has settings from {', '.join(map(shown_path, origins))}.")
     for finding in findings:

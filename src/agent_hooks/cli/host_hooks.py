@@ -21,7 +21,7 @@ from agent_hooks.system.quick_json import loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Callable, Generator, Sequence
     from typing import Any
 
     from agent_hooks.engine.hooks import Ask, Hooks
@@ -230,13 +230,12 @@ def is_forced(ctx: HookContext) -> bool:
     return found
 
 
-def hold_projects(ctx: HookContext, manager: Any, plan: Mapping[str, Any] | None, loader: Any) -> None:
+def hold_projects(ctx: HookContext, manager: Any, loader: Any) -> None:
     """Remember the trusted projects that the session of ``ctx`` has seen, and deny what it does once one is not as it
     was trusted: it may have changed that itself, by a command that nobody can judge by its words.
     """
-    sources = loader.projects if loader is not None else ()
-    planned = [root for root, known, _ in (plan or {}).get("projects", ()) if known] if loader is None else []
-    for root in (*planned, *(each.project.root for each in sources if each.is_trusted)) if ctx.session_id else ():
+    sources = loader.projects
+    for root in (each.project.root for each in sources if each.is_trusted) if ctx.session_id else ():
         if path := _seen(ctx, root):
             make_note(path)
     lost = [each for each in sources if not each.is_trusted and each.standing.known and ctx.session_id]

@@ -8,7 +8,7 @@ import sys
 
 from agent_hooks.system.progress import listen
 
-from .supervised import Marks
+from .supervisor import Marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 
 from agent_hooks.errors import AgentHooksError, WireError, described
 from agent_hooks.system.visible import without_controls
@@ -18,33 +19,32 @@ from agent_hooks.wire.detect import AUTO, owner_of, recognised
 from agent_hooks.wire.tables import EVENT_KEYS, is_stop
 from agent_hooks_launcher import refuse
 
-from .quick import NO_PLAN, ask_resident, find_plan
+from .start import IGNORED, NO_SERVE
 from .stdin import read_all, read_object
-from .supervised import ENDING, NoAnswerError, supervised
+from .supervised import supervised
+from .supervisor import NoAnswerError, Terminated, mind_signals, pass_on
+from .warm_client import start_missing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import signal
     from collections.abc import Callable
-    from typing import Any, NoReturn
+    from typing import NoReturn
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.wire.host import Host
 
-    from .quick import Start
-    from .resident import Call
-    from .supervised import Marks, Send, Work
+    from .start import Start
+    from .supervised import Send, Work
+    from .supervisor import Marks
 
     Options = tuple[Host, str | None, float | None, str, tuple[str, ...]]
-    Isolate = Callable[[HookContext, float], tuple[Answer, bytes]]
-else:
-    import _signal as signal  # `signal` imports enum
+    Isolate = Callable[[Work, float], tuple[Answer, bytes]]
 
 OPTIONS = ("--agent", "--event", "--timeout", "--on-ask", "--config-dir", "-p")
 USAGE = f"""\
 Usage: agent-hooks run --agent {"|".join(HOSTS)}|auto
                       [--event NAME] [--timeout SECONDS] [--on-ask deny|host]
-                      [--config-dir DIR] [-p MODULE]... [--no-plan]
+                      [--config-dir DIR] [-p MODULE]... [--no-serve]
 
 Ask the installed hooks about one event of a coding agent. This is the command for the agent's own hook settings: it
 reads the event as JSON from stdin, and answers as that agent expects, on stdout and stderr and by its exit code.
@@ -57,12 +57,8 @@ reads the event as JSON from stdin, and answers as that agent expects, on stdout
   --config-dir DIR   where the user's settings and trusts are, and nowhere else (default: both where the environment
                      says and in the account's own folder)
   -p MODULE          load this module of the environment as a plugin, too; may be repeated
-  --no-plan          load every plugin and settings file anew, instead of using what the last event has kept
+  --no-serve         decide in this process, whether the warm process of `agent-hooks serve` is there or not
 """
-
-
-class Terminated(BaseException):
-    """Raised when the host asks this process to end."""
 
 
 def run(arguments: list[str], begun: Start) -> NoReturn:
@@ -71,37 +67,25 @@ def run(arguments: list[str], begun: Start) -> NoReturn:
         print(USAGE)
         sys.exit(0)
     try:
-        options = parse_options([argument for argument in arguments if argument != NO_PLAN])
+        options = parse_options(arguments)
     except AgentHooksError as error:
         refuse(["run", *arguments, *begun.options()], str(error))
     stdout, stderr = 1, 2
     noise = b""
     try:
         stdout, stderr = _take_output()
-        _at_signals(_terminate)
-        answer, noise = _answer(arguments, options, begun, (stdout, stderr))
-        _at_signals(signal.SIG_IGN)
+        mind_signals()
+        answer, noise = answer_to(options, begun, partial(supervised, keep_from=(stdout, stderr)))
+        mind_signals(is_ignored=True)
     except BaseException as error:  # noqa: BLE001 - the host gets an answer after any failure
-        _at_signals(signal.SIG_IGN)
+        mind_signals(is_ignored=True)
         # Neither the payload nor the hooks caused this, so no more is known about the event than its name.
         code = 0 if any(map(is_stop, (options[1] or "", *begun.options()))) else 2
         answer = Answer(stderr=f"agent-hooks failed: {described(error)}", exit_code=code)
-    _write(stdout, answer.stdout)
-    _write(stderr, without_controls(answer.stderr))
-    if answer.exit_code == 0:  # with 2, stderr goes to the model: only the reason belongs there
-        _write(stderr, b"\n" + noise if noise and answer.stderr else noise)
+    pass_on((answer.stdout, without_controls(answer.stderr), answer.exit_code), noise, stdout, stderr)
+    if begun.problem is None and NO_SERVE not in arguments:
+        start_missing()
     os._exit(answer.exit_code)
-
-
-def _at_signals(handler: Callable[[int, object], NoReturn] | signal.Handlers) -> None:
-    """Handle the signals that ask a process to end, except those that its parent made it ignore (``nohup``)."""
-    for number in ENDING:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handler)
-
-
-def _terminate(number: int, _frame: object) -> NoReturn:
-    raise Terminated(f"this process was asked to end ({ENDING[number]})")
 
 
 def _take_output() -> tuple[int, int]:
@@ -112,15 +96,6 @@ def _take_output() -> tuple[int, int]:
     os.dup2(nowhere, 2)
     os.close(nowhere)
     return kept
-
-
-def _write(descriptor: int, text: str | bytes) -> None:
-    data = text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
-    try:
-        while data:
-            data = data[os.write(descriptor, data) :]
-    except OSError:
-        return  # the host has closed the pipe; the exit code still counts
 
 
 # -- from the command line to the answer -------------------------------------------------------------------------------
@@ -134,6 +109,8 @@ def parse_options(arguments: list[str]) -> Options:
     modules: list[str] = []
     rest = iter(arguments)
     for argument in rest:
+        if argument in (NO_SERVE, *IGNORED):
+            continue
         name, equals, value = argument.partition("=")
         if name not in OPTIONS:
             raise AgentHooksError(f"`agent-hooks run` takes no {name!r}; its options are {', '.join(OPTIONS)}.")
@@ -165,41 +142,17 @@ def parse_options(arguments: list[str]) -> Options:
     return host, given.get("--event"), timeout, on_ask, tuple(modules)
 
 
-def _answer(arguments: list[str], options: Options, begun: Start, output: tuple[int, int]) -> tuple[Answer, bytes]:
-    host, event, timeout, on_ask, _ = options
-
-    def read() -> dict[str, Any]:
-        if begun.payload is None:
-            deadline = deadline_of(host, event, timeout, begun.at)
-            begun.payload = read_object(read_all(0, deadline, begun.parts))
-            ask_resident(begun, arguments)
-            if begun.call is None:
-                find_plan(begun, arguments)
-        return begun.payload
-
-    def isolate(ctx: HookContext, deadline: float) -> tuple[Answer, bytes]:
-        if begun.call is not None:
-            answer = _answer_to(begun.call)
-            if answer is not None:
-                return answer, b""
-            find_plan(begun, arguments)
-        work = asking(get_host(ctx.host), ctx, on_ask, deadline, begun)
-        return supervised(work, deadline, keep_from=output)
-
-    return decide(options, begun, read, isolate)
-
-
-def decide(
-    options: Options, begun: Start, read: Callable[[], dict[str, Any]], isolate: Isolate
-) -> tuple[Answer, bytes]:
+def answer_to(options: Options, begun: Start, isolate: Isolate) -> tuple[Answer, bytes]:
     """Return the answer to an event, and the output of its hooks.
 
-    ``read`` returns the payload. ``isolate`` asks the hooks about a context, until a deadline, where they can do no
-    harm.
+    ``isolate``: does the work of asking them until a deadline, where they can do no harm, and returns the same.
     """
-    host, event, timeout, _, begun.modules = options
+    host, event, timeout, on_ask, begun.modules = options
     try:
-        payload = read()
+        if begun.payload is None:
+            deadline = _deadline_of(host, event, timeout, begun.at)
+            begun.payload = read_object(read_all(0, deadline, begun.parts))
+        payload = begun.payload
         named_host, (host, foreign) = host, recognised(host, payload, os.environ)
         keys = EVENT_KEYS[-1:] if host.reads_whole_contexts else EVENT_KEYS  # an extra member names no event there
         named = next((name for key in keys if isinstance(name := payload.get(key), str)), None)
@@ -223,7 +176,10 @@ def decide(
         directory = os.environ.get("CLAUDE_PROJECT_DIR", "")
         if "claude-code" in (named_host.name, host.name) and os.path.isabs(directory) and os.path.isdir(directory):
             ctx = ctx.replace(project_dir=directory)
-        return isolate(ctx, deadline_of(host, event, timeout, begun.at))
+        deadline = _deadline_of(host, event, timeout, begun.at)
+        if begun.problem is not None:
+            raise begun.problem
+        return isolate(_asking(ctx, on_ask, deadline, begun), deadline)
     except (NoAnswerError, Terminated) as error:
         return host.failure(event, f"agent-hooks: {error}."), b""
     except WireError as error:
@@ -232,33 +188,18 @@ def decide(
         return host.failure(event, f"agent-hooks failed: {described(error)}"), b""
 
 
-def asking(host: Host, ctx: HookContext, on_ask: str, deadline: float, begun: Start) -> Work:
+def _asking(ctx: HookContext, on_ask: str, deadline: float, begun: Start) -> Work:
     """Return what asks the hooks, in the process of the hooks."""
 
     def ask(send: Send, marks: Marks) -> None:
-        if begun.plan is not None:
-            from agent_hooks.system.quick_import import start_stage
-
-            start_stage("ask")
         from .asking import Event, ask_hooks
 
-        ask_hooks(Event(host, ctx, on_ask, deadline, begun), send, marks)
+        ask_hooks(Event(get_host(ctx.host), ctx, on_ask, deadline, begun), send, marks)
 
     return ask
 
 
-def _answer_to(call: Call) -> Answer | None:
-    """Return the answer of the resident process, None if it has none. Raises ``NoAnswerError``."""
-    fields = call.answer()
-    if fields is None:
-        return None
-    kind, *texts = (field.decode("utf-8", "replace") for field in fields)
-    if kind != "answered":
-        raise NoAnswerError(texts[0])
-    return Answer(stdout=texts[0], stderr=texts[1], exit_code=int(texts[2]))
-
-
-def deadline_of(host: Host, event: str | None, timeout: float | None, started: float) -> float:
+def _deadline_of(host: Host, event: str | None, timeout: float | None, started: float) -> float:
     """Return the deadline of the answer, as a ``time.monotonic()``: a little before the host stops waiting."""
     if timeout is not None:
         return started + timeout

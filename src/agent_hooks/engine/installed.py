@@ -12,6 +12,7 @@ from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps,
 from agent_hooks.system.versions import unmet
 
 from .checks import call_own
+from .entry_points import distributions
 from .markers import PROJECT, hookimpl
 from .origins import ORIGIN, origin_in, origin_named
 from .plugin_info import MadePlugin, PluginInfo
@@ -182,55 +183,36 @@ def found_points() -> list[_Point]:
 
 def _scan() -> list[_Point]:
     """Search for the entry points; an unreadable distribution affects only itself."""
-    from importlib_metadata import distributions
-
     found: list[_Point] = []
     seen: set[str] = set()
-    for distribution in distributions(path=search_path()):
+    for distribution in distributions(search_path()):
+        fields = distribution.fields
+        name, version = fields.get("name", [""])[0], fields.get("version", [""])[0]
+        core = sys.modules[PROJECT].__version__
         try:
-            if f"[{PROJECT}]" not in (distribution.read_text("entry_points.txt") or ""):
-                continue
-            metadata = _metadata(distribution)
-            name, version = metadata.get("name", [None])[0], metadata.get("version", [""])[0]
-            core = sys.modules[PROJECT].__version__
-            needs = unmet("agent-hooks-core", core, metadata.get("requires-dist", ()))
-            points = [point for point in distribution.entry_points if point.group == PROJECT]
-            if not isinstance(name, str):
-                raise PluginLoadError("its METADATA has no name")
+            if distribution.error is not None or not name:
+                raise distribution.error or PluginLoadError("its METADATA has no name")
+            needs = unmet("agent-hooks-core", core, fields.get("requires-dist", ()))
         except Exception as error:
             found.append((PluginInfo(name=f"unreadable-{len(found) + 1}"), _raising(error)))
             continue
-        if not is_installed(distribution):
-            where = f"{distribution.locate_file('')}, which is no folder of this Python's environment"
+        if not is_installed(distribution.folder):
+            where = f"{distribution.folder}, which is no folder of this Python's environment"
             problem = f"its metadata lie in {where}, so it does not count: install it"
-            for point in points:
-                info = PluginInfo(name=f"{point.name} ({name} in {distribution.locate_file('')})", distribution=name)
+            for point, _, _ in distribution.points:
+                info = PluginInfo(name=f"{point} ({name} in {distribution.folder})", distribution=name)
                 info = info.replace(version=version, status="ignored", error=problem)
                 found.append((info, _raising(PluginLoadError(problem))))
             continue
         if name.lower() in seen:  # the same one again, further down the path
             continue
         seen.add(name.lower())
-        for point in points:
-            info = PluginInfo(name=point.name, distribution=name, version=version, entry_point=point.value)
+        for point, value, load in distribution.points:
+            info = PluginInfo(name=point, distribution=name, version=version, entry_point=value)
             found.append(
-                (info, _raising(PluginLoadError(f"it needs {needs}, and {core} is installed")) if needs else point.load)
+                (info, _raising(PluginLoadError(f"it needs {needs}, and {core} is installed")) if needs else load)
             )
     return sorted(found, key=lambda pair: pair[0].name)
-
-
-def _metadata(distribution: Any) -> dict[str, list[str]]:
-    """Return the values of the metadata by field, in lower case.
-
-    ``distribution.metadata`` would import the package ``email``, a tenth of the time of a call.
-    """
-    text = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO") or ""
-    fields: dict[str, list[str]] = {}
-    for line in text.partition("\n\n")[0].splitlines():
-        field, colon, value = line.partition(":")
-        if colon and not field[:1].isspace():
-            fields.setdefault(field.lower(), []).append(value.strip())
-    return fields
 
 
 def _raising(error: Exception) -> Callable[[], Any]:

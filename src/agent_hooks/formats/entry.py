@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.model.events import find_event
 from agent_hooks.model.values import FrozenDict, Value
 from agent_hooks.system.visible import visible
-
-from .plain_data import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,34 +84,3 @@ class HookEntry(Value):
         if root and path.startswith(os.path.join(root, "")):
             path = os.path.relpath(path, root)
         return visible(f"{path}:{self.line}" if self.line else path)
-
-
-def encode_entry(entry: HookEntry) -> dict[str, Any] | None:
-    """Return an entry as plain data for ``decode_entry``; None for one with a predicate or a value that is no data."""
-    parts = getattr(entry.match, "parts", None)
-    if entry.match is not None and parts is None:
-        return None
-    try:
-        config = encode(entry.config)
-    except TypeError:
-        return None
-    changed = {"event": str(entry.event), "config": config, "match": parts, "scripts": {**entry.scripts}}
-    given = {**entry._fields, **changed}
-    return {**given, "permits": (entry.permits.env, entry.permits.header_env, entry.permits.hosts)}
-
-
-def decode_entry(data: Mapping[str, Any]) -> HookEntry:
-    """Return the entry that ``encode_entry`` was given. Raises ``ValueError`` for an event that is not known here, and
-    ``RegistrationError`` for a match that is not accepted here.
-    """
-    event = find_event(data["event"])
-    if event is None:
-        raise ValueError(f"There is no event {data['event']!r}.")
-    match = None
-    if data["match"]:
-        from .entry_matches import match_of
-
-        match = match_of(data["match"])
-    env, header_env, hosts = data["permits"]
-    permits = Permits(env=env, header_env=header_env, hosts=hosts)
-    return HookEntry(**{**data, "event": event, "config": decode(data["config"]), "match": match, "permits": permits})

@@ -36,7 +36,7 @@ TABLE = ("tool", "agent_hooks")
 KEYS = tuple(HookFile.model_fields)
 # Keys for the user and the machine's owner only.
 _NOT_FOR_PROJECTS = frozenset(
-    {"disabled", "required", "config_dir", "ignore", "permits", "plugins", "claude_settings", "telemetry", "trust"}
+    "disabled required config_dir ignore permits plugins claude_settings serve telemetry trust".split()
 )
 _TABLES = ("policy", "permits")
 _LOOSENING = {"mode": ("transform",), "on_failure": ("open", "ask"), "shadow": (True,)}

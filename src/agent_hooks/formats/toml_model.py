@@ -72,6 +72,12 @@ class TelemetryTable(_Table):
     content: bool = _unset("Report reasons, and arguments and results of tools, which may hold secrets.")
 
 
+class ServeTable(_Table):
+    """The warm process, which only saves time."""
+
+    start: bool = Field(True, description="An event starts it if none runs.")
+
+
 class TrustTable(_Table):
     """What the commands for people ask for."""
 
@@ -135,6 +141,7 @@ class HookFile(BaseModel):
     policy: PolicyTable = _unset("How the engine behaves.")
     permits: PermitsTable = _unset("What handlers may do beyond the ordinary (not from a project).")
     telemetry: TelemetryTable = _unset("Report to OpenTelemetry (not from a project).")
+    serve: ServeTable = _unset("The warm process of agent-hooks serve (not from a project).")
     trust: TrustTable = _unset("What the commands for people ask for (not from a project).")
     hooks: dict[str, list[MatcherTable]] = Field({}, description="By event: matchers, and the handlers of each.")
 

@@ -60,7 +60,6 @@ class CommandFields(Value):
     cwd: str | None = None
     env: Mapping[str, str] = FrozenDict()
     safe_path: bool = True
-    python: Mapping[str, str] | None = None
 
 
 class CommandHandler(HandlerType):
@@ -73,28 +72,17 @@ class CommandHandler(HandlerType):
 
         return CommandConfig
 
-    def plain(self, config: CommandConfig) -> dict[str, Any]:
-        """Return the fields that the handler needs."""
-        return config.model_dump(include={*CommandFields._known}, exclude_unset=True)
-
-    def encode(self, config: CommandConfig, entry: HookEntry) -> dict[str, Any]:
-        """Return the same, with the analysis of the command."""
-        return {**self.plain(config), "python": _python_variables(entry)}
-
     def bind(self, config: CommandConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
         """Return the hook of one entry. Raises ``RegistrationError`` for fields that its file may not set."""
-        return self.bind_plain(self.plain(config), entry)
-
-    def bind_plain(self, config: Mapping[str, Any], entry: HookEntry) -> Callable[[HookContext], Any]:
-        """As ``bind``, with the result of ``plain``."""
+        fields = CommandFields(**config.model_dump(include={*CommandFields._known}, exclude_unset=True))
         is_users = entry.form == "toml" and entry.source in ("user", "managed")
-        if config.get("env") and not is_users:
+        if fields.env and not is_users:
             raise RegistrationError("'env' is for TOML of the user or the machine; put it into the command")
-        if "safe_path" in config and not is_users:
+        if "safe_path" in fields._fields and not is_users:
             raise RegistrationError("'safe_path' is for TOML of the user or the machine; leave it out")
-        if config.get("cwd") and entry.form != "toml":
+        if fields.cwd and entry.form != "toml":
             raise RegistrationError("'cwd' is for TOML; change the directory in the command")
-        answer = _CommandHook(CommandFields(**config), entry).answer
+        answer = _CommandHook(fields, entry).answer
         return lambda ctx: in_thread_cancellable(partial(answer, ctx)) if in_event_loop() else answer(ctx)
 
 
@@ -107,14 +95,12 @@ class _CommandHook:
         # Resolved now, so that no file that appears later takes the place of the trusted script.
         self.skill_folder = _folder_of_skill(entry) if entry.form == "skill" else ""
         self.is_trusted = entry.source in ("project", "skill")
-        self.python: Mapping[str, str] | None = config.python
-        if self.is_trusted:
-            self.python = self._trusted_python()
+        self.python = self._trusted_python() if self.is_trusted else None
 
     def _trusted_python(self) -> dict[str, str]:
         """Return the variables of Python for a trusted command, whose files are as they are now."""
         entry = self.entry
-        python = dict(_python_variables(entry) if self.python is None else self.python)
+        python = dict(_python_variables(entry))
         if sum(path.endswith(".py") and bool(entry.scripts[path]) for path in entry.scripts) > 1:
             # Python would run compiled modules that anybody put beside the trusted sources. Agents cannot write there.
             python["PYTHONPYCACHEPREFIX"] = os.devnull

@@ -1,4 +1,4 @@
-"""The hooks of entries: made of the hooks of their handlers, and as plain data for other processes."""
+"""The hooks of entries, made of the hooks of their handlers."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from agent_hooks.engine.markers import hookimpl
 from agent_hooks.engine.matchers import compile_match
 from agent_hooks.engine.origins import ORIGIN
 from agent_hooks.errors import HandlerError, InvalidOutcomeError
-from agent_hooks.formats.entry import decode_entry, encode_entry
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.outcome import Decision, read_answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from agent_hooks.formats.entry import HookEntry
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
 
 # The handler types of this package.
 OWN_TYPES = ("command", "http")
-# The attribute of a hook with the arguments that it was made of.
-_MADE_OF = "agent_hooks_made_of"
 
 
 def own_type(name: str) -> HandlerType | None:
@@ -40,16 +37,13 @@ def own_type(name: str) -> HandlerType | None:
     return None
 
 
-def make_hook(
-    entry: HookEntry, handler: Any, config: Any, name: str, timeout: float, *, is_plain: bool = False
-) -> Callable[[HookContext], Any]:
+def make_hook(entry: HookEntry, handler: Any, config: Any, name: str, timeout: float) -> Callable[[HookContext], Any]:
     """Return the hook of an entry, marked with its options.
 
-    ``config``: as the handler takes it; with ``is_plain``, as it takes it in ``bind_plain``. ``name``: the hook's.
-    ``timeout``: its limit in the engine, in seconds. Raises ``RegistrationError``, and whatever a handler type of
-    others raises.
+    ``config``: as the handler takes it. ``name``: the hook's. ``timeout``: its limit in the engine, in seconds. Raises
+    ``RegistrationError``, and whatever a handler type of others raises.
     """
-    bind = handler.bind_plain if is_plain else getattr(handler, "bind", None)
+    bind = getattr(handler, "bind", None)
     run = bind(config, entry) if bind is not None else lambda ctx: handler.execute(config, ctx)
     # Claude Code does not switch the model while a hook is late.
     refuses_lateness = entry.form == "claude" and entry.host_event == "PreModelSwitch"
@@ -74,34 +68,7 @@ def make_hook(
         entry_on_failure=entry.on_failure, entry_timeout=timeout
     )
     setattr(hook, ORIGIN, entry.origin)
-    if not is_plain:
-        setattr(hook, _MADE_OF, (entry, handler, config, name, timeout))
     return hook
-
-
-def encode_hook(hook: Callable[..., Any]) -> dict[str, Any] | None:
-    """Return a hook of ``make_hook`` as plain data for ``decode_hook``, while the files that it names stay the same.
-
-    None for any other hook, for a handler type that is not of this package, and for an entry that is no plain data.
-    """
-    made_of = getattr(hook, _MADE_OF, None)
-    if made_of is None:
-        return None
-    entry, handler, config, name, timeout = made_of
-    own = own_type(entry.type)
-    if own is None or type(handler) is not type(own):
-        return None
-    data = encode_entry(entry)
-    return data and {"entry": data, "config": own.encode(config, entry), "name": name, "timeout": timeout}
-
-
-def decode_hook(data: Mapping[str, Any]) -> tuple[Callable[[HookContext], Any], HookEntry]:
-    """Return the hook that ``encode_hook`` was given, and its entry. Nothing is validated again, but a handler may
-    still refuse an entry: raises ``RegistrationError``, and ``ValueError`` for an event that is not known here.
-    """
-    entry = decode_entry(data["entry"])
-    handler = own_type(entry.type)
-    return make_hook(entry, handler, data["config"], data["name"], data["timeout"], is_plain=True), entry
 
 
 def _conditional(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any, ClassVar
 
     from pydantic import BaseModel
@@ -28,15 +28,3 @@ class HandlerType:
     def bind(self, config: Any, entry: HookEntry) -> Callable[[HookContext], Any]:  # noqa: ARG002 - for subclasses
         """Return the hook of one entry. ``config`` is valid."""
         return lambda ctx: self.execute(config, ctx)
-
-    def plain(self, config: Any) -> dict[str, Any] | None:  # noqa: ARG002 - for our own types
-        """Return a valid config as plain data for ``bind_plain``, None if only the config itself will do."""
-        return None
-
-    def encode(self, config: Any, entry: HookEntry) -> dict[str, Any] | None:  # noqa: ARG002 - for subclasses
-        """Return the same for a process in which the files that the entry names are as they are now."""
-        return self.plain(config)
-
-    def bind_plain(self, config: Mapping[str, Any], entry: HookEntry) -> Callable[[HookContext], Any]:
-        """Return the hook of one entry, as ``bind`` does for the config that ``plain`` was given."""
-        raise NotImplementedError

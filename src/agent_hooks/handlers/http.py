@@ -68,30 +68,22 @@ class HttpHandler(HandlerType):
 
         return HttpConfig
 
-    def plain(self, config: HttpConfig) -> dict[str, Any]:
-        """Return the fields that the handler needs."""
-        url = config.url
-        return {
-            "url": str(url),
-            "host": url.host or "",
-            "scheme": url.scheme,
-            "has_login": bool(url.username or url.password),
-            "headers": {**config.headers},
-            "timeout": config.timeout,
-            "allowed_env_vars": (*config.allowed_env_vars,),
-        }
-
     def bind(self, config: HttpConfig, entry: HookEntry) -> Callable[[HookContext], Any]:
         """Return the hook of one entry. Raises ``RegistrationError`` if the host is not permitted."""
-        return self.bind_plain(self.plain(config), entry)
-
-    def bind_plain(self, config: Mapping[str, Any], entry: HookEntry) -> Callable[[HookContext], Any]:
-        """As ``bind``, with the result of ``plain``."""
         try:
             from . import connections
         except ImportError as error:
             raise RegistrationError(f"http hooks need {error.name}: pip install 'agent-hooks-core[http]'.") from error
-        fields = HttpFields(**config)
+        url = config.url
+        fields = HttpFields(
+            url=str(url),
+            host=url.host or "",
+            scheme=url.scheme,
+            has_login=bool(url.username or url.password),
+            headers={**config.headers},
+            timeout=config.timeout,
+            allowed_env_vars=(*config.allowed_env_vars,),
+        )
         is_allowed = _allowed_addresses(fields, entry)
         templates = _header_templates(fields, entry)
 

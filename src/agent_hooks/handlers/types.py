@@ -102,9 +102,8 @@ PROVIDERS = {
 
 def _installed() -> dict[str, Any]:
     """Return the handler types of the entry points, each loaded when a file needs it."""
-    from importlib_metadata import entry_points
+    from agent_hooks.engine.entry_points import distributions
+    from agent_hooks.system.sites import is_installed, search_path
 
-    from agent_hooks.system.sites import is_installed
-
-    points = entry_points(group=GROUP)
-    return {point.name: point.load for point in points if point.dist is None or is_installed(point.dist)}
+    found = [each for each in distributions(search_path(), GROUP) if is_installed(each.folder)]
+    return {name: load for each in reversed(found) for name, _, load in each.points}  # the first on the path counts

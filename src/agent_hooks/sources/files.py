@@ -21,7 +21,6 @@ from agent_hooks.system.folders import (
     uses_account,
 )
 from agent_hooks.system.paths import folders_above, is_below, places_of
-from agent_hooks.system.stamps import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,7 +161,6 @@ class ClaudeSource:
         if self.source != "managed":
             return [os.path.join(self.folder, CLAUDE_FILE)]
         inner = os.path.join(self.folder, CLAUDE_MANAGED_FOLDER)
-        note("file", inner)
         try:
             names = sorted(name for name in os.listdir(inner) if name.endswith(".json") and name[0] != ".")
         except OSError:
@@ -186,7 +184,6 @@ def project_roots(directory: str) -> list[str]:
     home = os.path.realpath(os.path.expanduser("~"))
     for variable in _OWN_FOLDERS:
         folder = os.path.realpath(os.environ.get(variable) or os.sep)
-        note("real", os.environ.get(variable) or os.sep)
         if is_below(folder, root) and not is_below(home, root):
             raise SettingsError(
                 f"{variable} is {folder}, which is inside the project {root}: set it to a folder of your own, or leave "
@@ -337,7 +334,6 @@ def user_claude_sources() -> list[ClaudeSource]:
     """Return the user's own settings of Claude Code: one source, or two as in ``user_sources``."""
     first = claude_dir()
     own = os.path.join(account_home(), ".claude")
-    note("real", own, first)
     is_other = uses_account() and os.path.isabs(own) and os.path.realpath(own) != os.path.realpath(first)
     return [ClaudeSource("user", folder) for folder in (first, *([own] if is_other else []))]
 
@@ -418,7 +414,6 @@ def _other_writer(path: str, owner: int = 0) -> str:
     if os.name == "nt":  # it has no such permissions
         return ""
     for each in places_of(path):
-        note("owner", each)
         status = os.stat(each)
         owners = {status.st_uid, os.lstat(each).st_uid} if os.path.islink(each) else {status.st_uid}
         # In a folder with the sticky bit, such as /tmp, nobody can replace the files of others.

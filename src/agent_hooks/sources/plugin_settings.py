@@ -6,11 +6,10 @@ import os
 from time import monotonic
 
 from agent_hooks.errors import SettingsError
-from agent_hooks.formats.plain_data import decode, encode
+from agent_hooks.formats.plain_data import encode
 from agent_hooks.model.values import FrozenDict, Value
 from agent_hooks.system.folders import config_place
 
-# Without the sources of files, which answers from restored tables do not need.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -38,15 +37,11 @@ _validated: dict[tuple[str, ...], tuple[PluginTable, Any]] = {}
 class _Process:
     """What this process knows about these files.
 
-    ``looked``: where it looked for them last, and when. ``restored``: their tables as another process has exported
-    them, if ``restore_tables`` was called. ``declaring``: the modules of a plan whose plugins have settings.
-    ``is_new``: a result was added since the tables were restored.
+    ``looked``: where it looked for them last, and when. ``reads_files``: not while a plugin is asked without settings.
     """
 
     looked: tuple[object, float] = (None, 0.0)
-    restored: list[FileTables] | None = None
-    declaring: tuple[str, ...] = ()
-    is_new = False
+    reads_files = True
 
 
 _process = _Process()
@@ -165,37 +160,19 @@ def own_files() -> Iterator[ReadFile]:
 
 def own_tables(name: str) -> list[PluginTable]:
     """Return the tables of this name; files are not looked at again for ``LOOK_AGAIN`` seconds."""
-    if _process.restored is None:
-        place, now = config_place(), monotonic()
-        if _process.looked[0] != place or now - _process.looked[1] >= LOOK_AGAIN:
-            _own.clear()
-        if not _own:
-            _process.looked = (place, now)
+    place, now = config_place(), monotonic()
+    if _process.looked[0] != place or now - _process.looked[1] >= LOOK_AGAIN:
+        _own.clear()
+    if not _own:
+        _process.looked = (place, now)
     found = _own.get(name)
     if found is None:
         found = _own[name] = [*_named(name, _own_file_tables())]
     return found
 
 
-def look_again(projects: Mapping[str, Any], files: list[FileTables] | None = None) -> None:
-    """Hold the tables of ``projects`` and no others, and look at the other files again at once, unless ``files`` are
-    given, of which the caller knows that they are as they were. Both come from ``held_tables``.
-    """
-    _process.restored = files
-    _own.clear()
-    _of_projects.clear()
-    _of_projects.update(projects)
-
-
-def held_tables() -> tuple[dict[str, Any], list[FileTables]]:
-    """Return the tables of the projects that ``hold_project`` set, and those of the other files."""
-    return dict(_of_projects), _own_file_tables()
-
-
 def _own_file_tables() -> list[FileTables]:
     """Return the tables of the user's and the machine's files."""
-    if _process.restored is not None:
-        return _process.restored
     return [
         FileTables(
             path=file.path,
@@ -204,8 +181,18 @@ def _own_file_tables() -> list[FileTables]:
             problem=next((str(finding) for finding in file.findings if finding.kind == "unreadable"), ""),
             tables=tuple(tables_in(file)),
         )
-        for file in own_files()
+        for file in (own_files() if _process.reads_files else ())
     ]
+
+
+def without_files(ask: Callable[[], object]) -> None:
+    """Ask plugins as if there were no files with settings."""
+    _process.reads_files = False
+    try:
+        ask()
+    finally:
+        _process.reads_files = True
+        _own.clear()
 
 
 def _named(name: str, files: Iterable[FileTables]) -> Iterator[PluginTable]:
@@ -237,21 +224,15 @@ def _read(toml: TomlSource) -> tuple[ReadFile, ...]:
 
 
 def validated(table: PluginTable, validate: Callable[[PluginTable], Any]) -> Any:
-    """Return ``validate(table)``, called once for each content of a table: ``restore_tables`` brings results along.
+    """Return ``validate(table)``, called once for each content of a table.
 
-    The result must be plain data (None, bool, int, float, str, bytes, tuple, list, dict), follow from the table and
-    installed code alone, and not be changed by callers. ``validate`` must be a function of a module. Errors are not
-    remembered. Raises ``ValueError`` for a result that is not plain.
+    The result must follow from the table and installed code alone, and not be changed by callers. ``validate`` must be
+    a function of a module. Errors are not remembered.
     """
     key = (*_identity(table), f"{validate.__module__}.{validate.__qualname__}")
     known = _validated.get(key)
     if known is None or not is_same_table(known[0], table):
-        from marshal import dumps
-
-        _process.is_new = True
-        data = validate(table)
-        dumps(data)  # raises ValueError
-        known = _validated[key] = (table, data)
+        known = _validated[key] = (table, validate(table))
     return known[1]
 
 
@@ -264,73 +245,5 @@ def is_same_table(one: PluginTable, other: PluginTable) -> bool:
     return one == other and dumps(encode(one.settings), 2) == dumps(encode(other.settings), 2)
 
 
-# -- between processes -------------------------------------------------------------------------------------------------
-
-
-def export_tables() -> dict[str, Any]:
-    """Return the tables of all files, and the results of ``validated`` for them, as plain data for ``restore_tables``.
-
-    Raises ``SettingsError`` if ``AGENT_HOOKS_CONFIG_DIR`` names no folder.
-    """
-    files = _own_file_tables()
-    projects = {root: [table for table, _ in pairs] for root, pairs in _of_projects.items()}
-    names = {name for *_, name, _ in _validated}
-    live = [table for tables in projects.values() for table in tables]
-    live += [table for name in names for table in _named(name, files)]
-    return {
-        "files": [(file.path, file.source, file.form, file.problem, [*map(_encoded, file.tables)]) for file in files],
-        "projects": {root: [*map(_encoded, tables)] for root, tables in projects.items()},
-        # Not those of files that have changed since.
-        "validated": {key: data for key, (table, data) in _validated.items() if table in live},
-    }
-
-
-def has_new_results() -> bool:
-    """Whether ``validated`` has results that were not restored."""
-    return _process.is_new
-
-
-def declaring_modules() -> tuple[str, ...]:
-    """Return the modules with the hook ``agent_hooks_settings`` that a plan has named."""
-    return _process.declaring
-
-
-def restore_tables(data: Mapping[str, Any] | None) -> None:
-    """Answer from the tables that another process has exported, and never look at their files; with None, answer from
-    the files again. ``hold_project`` still replaces the tables of a project.
-
-    The caller must know that the files are as they were.
-    """
-    _process.is_new = False
-    _process.declaring = () if data is None else data.get("declaring", ())
-    for known in (_own, _of_projects, _validated):
-        known.clear()
-    _process.restored = None
-    if data is None:
-        return
-    made: dict[tuple[str, ...], PluginTable] = {}
-
-    def decoded(tables: Iterable[dict[str, Any]]) -> list[PluginTable]:
-        found = [PluginTable(**{**fields, "settings": decode(fields["settings"])}) for fields in tables]
-        made.update((_identity(table), table) for table in found)
-        return found
-
-    _process.restored = [
-        FileTables(path=path, source=source, form=form, problem=problem, tables=tuple(decoded(tables)))
-        for path, source, form, problem, tables in data["files"]
-    ]
-    for root, tables in data["projects"].items():
-        _of_projects[root] = _scoped(root, decoded(tables))
-    for (*identity, validator), result in data["validated"].items():
-        path, _, source, name = identity
-        table = made.get(tuple(identity)) or PluginTable(name=name, path=path, source=source, at=name)
-        _validated[(*identity, validator)] = (table, result)
-
-
 def _identity(table: PluginTable) -> tuple[str, ...]:
     return table.path, table.root, table.source, table.name
-
-
-def _encoded(table: PluginTable) -> dict[str, Any]:
-    fields = {"name": table.name, "path": table.path, "source": table.source, "at": table.at, "root": table.root}
-    return {**fields, "settings": encode(table.settings), "lines": dict(table.lines)}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from agent_hooks.formats.read_file import ReadFile
 
 # Settings that only the account's own file may set if the user has two files.
-_LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings", "telemetry", "trust"})
+_LOOSENING = frozenset({"disabled", "ignore", "permits", "claude_settings", "serve", "telemetry", "trust"})
 # Settings that a file of a plugin's source may set.
 _FOR_PLUGINS = frozenset({"tables", "claude_plugins"})
 

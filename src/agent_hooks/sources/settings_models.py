@@ -7,7 +7,7 @@ import sys
 
 from agent_hooks.errors import SettingsError
 
-from .plugin_settings import declaring_modules, is_same_table, plugin_tables
+from .plugin_settings import is_same_table, plugin_tables
 
 # Without pydantic, which only the model of a plugin brings.
 TYPE_CHECKING = False
@@ -244,9 +244,7 @@ def table_of(model: type) -> str:
 def _declared(module: str) -> Iterator[tuple[str, Any]]:
     parts = module.split(".")
     packages = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
-    for each in (*packages, *declaring_modules()):
-        if each in declaring_modules():
-            __import__(each)
+    for each in packages:
         if callable(declare := getattr(sys.modules.get(each), _HOOK, None)):
             yield from (declare() or {}).items()
     declared: Any = sys.modules.get("agent_hooks.engine.declared")

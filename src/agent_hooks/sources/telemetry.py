@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from importlib.util import find_spec
-from time import monotonic, time_ns
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.formats.findings import ConfigFinding
-from agent_hooks.model.attributes import of_context, of_outcome
 from agent_hooks.model.policy import RANKS
-from agent_hooks.system.quick_json import dumps
 
 from .precedence import deciding
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.formats.read_file import ReadFile
-    from agent_hooks.model.context import HookContext
-    from agent_hooks.model.outcome import HookOutcome
-
-    Recorder = Callable[[HookContext, HookOutcome], str]
 
 KEY = "telemetry"
 PLUGIN = "agent_hooks.telemetry"
@@ -57,23 +49,3 @@ def register_telemetry(manager: HookManager, files: Iterable[ReadFile]) -> None:
         from agent_hooks.observability import configured
 
         manager.register(configured("file", **settings), PLUGIN)
-
-
-def recorder(files: Iterable[ReadFile]) -> Recorder | None:
-    """Return a function that makes the record of a dispatch that begins now, for another process, which reports it.
-
-    None if no file wants telemetry. A record has no content, and fits into a line.
-    """
-    settings = telemetry_settings(files)
-    if settings is None:
-        return None
-    spans, since, began = settings.get("spans", "decided"), time_ns(), monotonic()
-
-    def record(ctx: HookContext, outcome: HookOutcome) -> str:
-        has_span = spans == "all" or (spans == "decided" and bool(outcome._fields))
-        with suppress(Exception):  # an answer must not fail of it
-            found = {**of_context(ctx), **of_outcome(ctx.event, outcome)}
-            return dumps({"since": since, "seconds": monotonic() - began, "span": has_span, "attributes": found})
-        return ""
-
-    return record

@@ -10,7 +10,7 @@ import os
 import sys
 from time import time
 
-from .plan_file import account_folder
+from .account import account_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from .folders import account_config_dir, chosen_config_dir, managed_dir, read_re
 
 # Variables that our runtime sets while a tool runs.
 _OWN = "AGENT_HOOKS_AGENT"
-# Variables that coding agents set for their commands; a person's shell has none of these.
+# Variables that coding agents, and we for hooks, set for their commands; a person's shell has none of these.
 AGENTS = {
     _OWN: "An agent of agent_hooks",
     "CLAUDECODE": "Claude Code",
@@ -21,6 +21,7 @@ AGENTS = {
     "GEMINI_CLI": "Gemini CLI",
     "OPENCODE": "OpenCode",
     "QWEN_CODE": "Qwen Code",
+    "AGENT_HOOKS_RUN": "A hook",  # what a hook starts need not be below the agent
 }
 _marking = Lock()
 _marks = 0

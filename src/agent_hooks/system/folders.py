@@ -10,8 +10,6 @@ from time import time
 
 from agent_hooks.errors import SettingsError
 
-from .stamps import note
-
 NAME = "agent-hooks"
 
 _CONFIG = ("Library", "Application Support") if sys.platform == "darwin" else (".config",)
@@ -55,7 +53,6 @@ def config_dirs() -> tuple[str, ...]:
     """
     first = config_dir()
     own = account_config_dir() if uses_account() else ""
-    note("real", own or first, first)
     return (first, own) if own and os.path.realpath(own) != os.path.realpath(first) else (first,)
 
 
@@ -136,7 +133,6 @@ def read_regular(path: str, limit: int) -> bytes:
 
 def read_with_status(path: str, limit: int) -> tuple[bytes, os.stat_result]:
     """Return the content of a regular file and its status; as ``read_regular``."""
-    note("file", path)
     irregular = OSError(EINVAL, "it is not a regular file")
     if not stat.S_ISREG(os.stat(path).st_mode):  # opening a device may do something
         raise irregular

@@ -10,13 +10,11 @@ import os
 import sys
 
 from .paths import is_below
-from .stamps import note
 from .visible import logger_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 _sites: frozenset[str] | None = None
 _projects: tuple[str, ...] = ()
@@ -31,7 +29,6 @@ def restrict(projects: Iterable[str]) -> None:
     _projects = tuple(projects)
     _sites = _site_folders()
     named = os.environ.get("PYTHONPATH", os.devnull).split(os.pathsep)
-    note("real", *named)
     given = {*map(os.path.realpath, named)}
     kept: list[str] = []
     left_out: list[str] = []
@@ -100,11 +97,10 @@ def path_stamps() -> tuple[object, ...]:
     return tuple(found)
 
 
-def is_installed(distribution: Any) -> bool:
-    """Whether the metadata of a distribution lie in a site folder; in a program of others, whose path may have more,
-    whether they lie elsewhere than below the working directory, which may be a project, or a relative entry.
+def is_installed(given: str) -> bool:
+    """Whether a folder with the metadata of a distribution is a site folder; in a program of others, whose path may
+    have more, whether it is elsewhere than below the working directory, which may be a project, or a relative entry.
     """
-    given = str(distribution.locate_file(""))
     folder, here = os.path.realpath(given), _working_directory()
     is_foreign = not os.path.isabs(given) or (here != os.path.dirname(here) and is_below(folder, here))
     if _sites is not None:

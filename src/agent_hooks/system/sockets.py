@@ -1,4 +1,4 @@
-"""The socket of the resident process: where it is, who is at its other end, and the frames that pass through it.
+"""The socket of the warm process: where it is, who is at its other end, and the messages that pass through it.
 
 Every event of a coding agent imports this module, so it imports nothing heavy: the client uses ``_socket``, because the
 module ``socket`` takes half as long as starting Python.
@@ -6,11 +6,12 @@ module ``socket`` takes half as long as starting Python.
 
 from __future__ import annotations
 
+import marshal
 import os
 import stat
 import sys
 
-from .plan_file import account_folder
+from .account import account_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,13 +21,15 @@ _STATE = ("Library", "Application Support") if sys.platform == "darwin" else (".
 _FOLDER = (*_STATE, "agent-hooks", "serve")
 # The longest path of a socket, with a little room: 104 bytes on macOS, 108 on Linux.
 _MAX_ADDRESS = 100
-_MAGIC = b"AHS1"
-LENGTH = 8  # bytes of a length
-_MAX_FRAME = 128 * 1024 * 1024
-# Variables that the interpreter, its libraries or modules read only when they start: the resident process started with
-# its own, so an event with other values is decided elsewhere.
-_AT_START = ("PYTHON", "LC_", "LANG", "LD_", "DYLD_", "PYDANTIC_", "MALLOC_", "GLIBC_", "OPENSSL_", "SSL_")
-_AT_START_NAMES = frozenset(("TZ", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__"))
+_LENGTH = 8  # bytes of the length of a message
+_MAX_MESSAGE = 128 * 1024 * 1024
+_MAX_DESCRIPTORS = 4
+# Variables that the interpreter, which is isolated, and its libraries read only when they start: the warm process
+# started with its own, so an event with other values is decided elsewhere.
+_AT_START = ("LD_", "DYLD_", "MALLOC_", "GLIBC_", "OPENSSL_")
+_AT_START_NAMES = frozenset(
+    "LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MESSAGES LC_MONETARY LC_NUMERIC LC_TIME TZ".split()
+)
 _PEER_CREDENTIALS_OF_MACOS = 1  # LOCAL_PEERCRED at the level SOL_LOCAL, which is 0
 _SIZE_OF_XUCRED = 76
 
@@ -55,17 +58,16 @@ def open_folder(folder: str, *, create: bool = False) -> int:
 
 
 def socket_name(packages: str) -> str:
-    """Return the name of the socket for the installation in the folder ``packages`` and this environment."""
+    """Return the name of the socket for the installation in the folder ``packages`` and this environment.
+
+    An environment is its own real folder and that of its interpreter, however they are spelled or called.
+    """
+    folder = os.path.dirname(sys.executable)
+    environment = f"{os.path.realpath(folder)}\0{os.path.realpath(os.path.dirname(folder))}"
     number = 0xCBF29CE484222325  # FNV-1a: nothing depends on collisions, and hashlib takes 2 ms to import
-    for byte in os.fsencode(f"{packages}\0{sys.executable}\0{sys.hexversion}"):
+    for byte in os.fsencode(f"{os.path.realpath(packages)}\0{environment}\0{sys.hexversion}"):
         number = (number ^ byte) * 0x100000001B3 & 0xFFFFFFFFFFFFFFFF
     return f"{number:016x}"
-
-
-def has_socket(packages: str) -> bool:
-    """Whether there is a socket for this installation; nobody may be behind it any more."""
-    folder = socket_folder()
-    return folder != "" and os.path.lexists(os.path.join(folder, socket_name(packages)))
 
 
 def address_of(descriptor: int, folder: str, name: str) -> str:
@@ -78,22 +80,8 @@ def address_of(descriptor: int, folder: str, name: str) -> str:
     return f"/proc/self/fd/{descriptor}/{name}"
 
 
-def identity(packages: str, version: str) -> bytes:
-    """Return what a client and the resident process must have in common: version, folder, interpreter, encoding."""
-    status = os.stat(os.path.join(packages, "agent_hooks"))
-    stamps = (status.st_dev, status.st_ino)
-    # Not the prefix: without `site`, it is that of the interpreter outside of the environment.
-    python = (sys.executable, sys.hexversion, sys.getfilesystemencoding(), sys.flags.optimize, sys.flags.isolated)
-    facts = (version, packages, python, stamps)
-    return repr(facts).encode("utf-8", "backslashreplace")
-
-
-def variables_at_start(environment: dict[bytes, bytes]) -> dict[bytes, bytes]:
-    """Return the variables of ``environment`` that count only when a process starts."""
-    return {name: value for name, value in environment.items() if _counts_at_start(os.fsdecode(name))}
-
-
-def _counts_at_start(name: str) -> bool:
+def counts_at_start(name: str) -> bool:
+    """Whether a variable of the environment counts only when a process starts."""
     return name.startswith(_AT_START) or name in _AT_START_NAMES
 
 
@@ -111,40 +99,37 @@ def peer_of(connection: Any) -> tuple[int, int]:
     return 0, int.from_bytes(found[4:8], sys.byteorder)
 
 
-# -- frames ------------------------------------------------------------------------------------------------------------
+# -- messages ----------------------------------------------------------------------------------------------------------
 
 
-class BrokenFrameError(Exception):
-    """Raised for bytes that are no frame, or only a part of one."""
+def send(connection: Any, message: Any, descriptors: tuple[int, ...] = ()) -> None:
+    """Send plain data, and open files with it. Raises ``OSError``."""
+    import _socket
+
+    data = marshal.dumps(message)
+    data = len(data).to_bytes(_LENGTH, "big") + data
+    passed = b"".join(descriptor.to_bytes(4, sys.byteorder) for descriptor in descriptors)
+    sent = connection.sendmsg([data], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, passed)] if passed else [])
+    if sent < len(data):
+        connection.sendall(memoryview(data)[sent:])
 
 
-def pack(*fields: bytes) -> bytes:
-    """Return a frame of ``fields``."""
-    body = b"".join(part for field in fields for part in (len(field).to_bytes(LENGTH, "big"), field))
-    return b"".join((_MAGIC, len(body).to_bytes(LENGTH, "big"), body))
+def receive(connection: Any) -> tuple[Any, list[int]]:
+    """Return a message, and the open files that came with it. Raises ``OSError``; ``ValueError`` for a part of one.
 
+    Both ends are the same version of Python, as the name of the socket says.
+    """
+    import _socket
 
-def size_of(data: bytes | bytearray) -> int:
-    """Return the size of the frame that ``data`` begins, 0 while that is not known. Raises ``BrokenFrameError``."""
-    if data[: len(_MAGIC)] != _MAGIC[: len(data)]:
-        raise BrokenFrameError("the other side sent something else than an answer")
-    head = len(_MAGIC) + LENGTH
-    if len(data) < head:
-        return 0
-    size = head + int.from_bytes(data[len(_MAGIC) : head], "big")
-    if size > _MAX_FRAME:
-        raise BrokenFrameError("the frame is too long")
-    return size
-
-
-def unpack(frame: bytes | bytearray) -> list[bytes]:
-    """Return the fields of a whole frame. Raises ``BrokenFrameError``."""
-    fields: list[bytes] = []
-    at = len(_MAGIC) + LENGTH
-    while at < len(frame):
-        start = at + LENGTH
-        at = start + int.from_bytes(frame[at:start], "big")
-        if at > len(frame):
-            raise BrokenFrameError("a field of the frame is cut short")
-        fields.append(bytes(frame[start:at]))
-    return fields
+    data, passed, _, _ = connection.recvmsg(64 * 1024, _socket.CMSG_SPACE(4 * _MAX_DESCRIPTORS))
+    numbers = passed[0][2] if passed else b""
+    descriptors = [int.from_bytes(numbers[at : at + 4], sys.byteorder) for at in range(0, len(numbers), 4)]
+    size = _LENGTH + int.from_bytes(data[:_LENGTH], "big")
+    parts, length = [data], len(data)
+    while data and length < size <= _MAX_MESSAGE:
+        data = connection.recv(min(1024 * 1024, size - length))
+        parts.append(data)
+        length += len(data)
+    if length != size:
+        raise ValueError("there is no whole message")
+    return marshal.loads(b"".join(parts)[_LENGTH:]), descriptors  # noqa: S302 - of a process of this user

@@ -12,7 +12,6 @@ from agent_hooks.model.values import FrozenDict, Value
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import read_regular, read_with_status
 from agent_hooks.system.paths import is_below
-from agent_hooks.system.stamps import note
 
 from .manifest import ConfFile, ManifestFile, Project
 from .project_files import CLAUDE, PYPROJECT, SKILL, kind_of, relative_to
@@ -88,7 +87,6 @@ class _Reader:
     def __init__(self, root: str, tables: Mapping[str, bytes]) -> None:
         self.root = root
         self._tables = tables
-        note("owner", root)
         self._owner = _foreign_owner(os.stat(root)) if os.path.isdir(root) else ""
         self.files: dict[tuple[str, str], ManifestFile] = {}
         self.reads: list[ReadFile] = []
@@ -123,7 +121,6 @@ class _Reader:
 
     def _bytes(self, path: str, limit: int = MAX_BYTES) -> _Bytes:
         """Read a regular file in the project. Raises ``_RefusedError``."""
-        note("real", path)
         real = os.path.realpath(path)
         if not is_below(real, self.root):
             problem = f"It does not count, because it leads out of the project, to {real}."
@@ -161,7 +158,6 @@ class _Reader:
 
         root = os.path.normpath(os.path.join(folder, named))
         path = os.path.join(root, "hooks", "hooks.json")
-        note("link", path)
         if not os.path.lexists(path):
             message, remedy = f"claude_plugins names {named!r}, but there is no {path}.", "Correct or remove the name."
             self.note("unreadable", by.path, message, remedy, line=by.lines.get(("claude_plugins",), 0), blocks=True)
@@ -238,7 +234,6 @@ class _Reader:
 
     def _script(self, path: str) -> str:
         """Add a script to the manifest and return its digest, an empty string for a program outside the project."""
-        note("real", path)
         name, real = relative_to(self.root, path), os.path.realpath(path)
         if (name, "script") not in self.files:
             if not is_below(real, self.root) and _is_large(real):
@@ -317,7 +312,6 @@ def _may_be_ours(pyproject: bytes) -> bool:
 
 
 def _is_large(path: str) -> bool:
-    note("file", path)
     try:
         return os.stat(path).st_size > MAX_BYTES
     except OSError:

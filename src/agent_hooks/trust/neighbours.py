@@ -14,7 +14,6 @@ from functools import cache
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.system.paths import is_below
-from agent_hooks.system.stamps import note
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +103,6 @@ def _imported(code: bytes, folder: str, package: str) -> Iterator[tuple[str, str
 def _importable(directory: str) -> dict[str, list[str]]:
     """Return the paths of the importable files and folders of a folder, by module name."""
     names: dict[str, list[str]] = {}
-    note("file", directory)
     try:
         with os.scandir(directory) as entries:
             for entry in entries:

@@ -9,7 +9,6 @@ from agent_hooks.errors import SettingsError
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import claude_dir
 from agent_hooks.system.paths import folders_above, is_below
-from agent_hooks.system.stamps import note
 
 HOOKCONF = "hookconf.py"
 TOML = "agent-hooks.toml"
@@ -31,7 +30,6 @@ def project_root(directory: str | os.PathLike[str]) -> str:
     ``directory`` itself. The home folder, its parents, ``/`` and world-writable folders such as ``/tmp`` are roots only
     if they are ``directory``.
     """
-    note("real", os.fspath(directory))
     start = os.path.realpath(directory)
     home = os.path.realpath(os.path.expanduser("~"))
     folders = [start]
@@ -54,7 +52,6 @@ def is_marked(folder: str) -> bool:
 
 def _is_mark(folder: str, name: str) -> bool:
     path = os.path.join(folder, name)
-    note("link", path)
     return os.path.lexists(path) and not (name in CLAUDE and is_users_claude(os.path.dirname(path)))
 
 
@@ -64,12 +61,10 @@ def is_users_claude(folder: str) -> bool:
         users = claude_dir()
     except SettingsError:  # that source reports it
         return False
-    note("real", folder, users)
     return bool(users) and os.path.realpath(folder) == os.path.realpath(users)
 
 
 def _is_world_writable(folder: str) -> bool:
-    note("owner", folder)
     try:
         mode = os.stat(folder).st_mode
     except OSError:

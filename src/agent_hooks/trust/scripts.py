@@ -17,7 +17,6 @@ from agent_hooks.shell.programs import SHELLS, name_of
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import read_regular
 from agent_hooks.system.paths import folders_above, is_below
-from agent_hooks.system.stamps import note
 
 from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
 from .known_programs import (
@@ -206,7 +205,6 @@ class HookCommand:
             return False
         if self._is_inside(path) or self._is_inside(_real(path)):
             return True
-        note("file", path)  # its size
         return "/" in token and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
 
     def _is_inside(self, path: str) -> bool:
@@ -372,12 +370,10 @@ def _is_shell(script: str, code: bytes) -> bool:
 
 def _noted(path: str) -> str:
     """Return a path that is looked for, after noting what is there."""
-    note("owner", path)
     return path
 
 
 def _real(path: str) -> str:
-    note("real", path)
     return os.path.realpath(path)
 
 

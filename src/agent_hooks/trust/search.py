@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from agent_hooks.system.paths import folders_above, is_below, real_path
-from agent_hooks.system.stamps import note
 
 from .project_files import CLAUDE, NAMES, PYPROJECT, SKILL, is_users_claude, kind_of, relative_to
 
@@ -26,8 +25,6 @@ LEFT_OUT = frozenset(
 _NOT_OURS = ("pyvenv.cfg", "conda-meta", ".git")
 
 _SPELLINGS = frozenset(name.rpartition("/")[2].lower() for name in NAMES)
-# The names in a folder that decide what a search finds in it.
-TELLING = _SPELLINGS | {*_NOT_OURS, ".claude"}
 
 
 class Search:
@@ -60,7 +57,6 @@ class Search:
         """
         inside: list[str] = []
         ours: list[str] = []
-        note("names", folder)
         try:
             with os.scandir(folder) as entries:
                 names = set()
@@ -126,7 +122,5 @@ class Search:
     def _files_in(self, folder: str) -> list[str] | None:
         """Return the relative paths of files of ours in a folder of the project itself, None for any other path."""
         path = os.path.join(self._root, folder)
-        note("real", path)
-        note("names", path)
         searched = self._search(path) if os.path.isdir(path) and not os.path.islink(path) else None
         return searched and searched[1]

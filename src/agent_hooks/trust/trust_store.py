@@ -15,7 +15,6 @@ from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import config_dir, config_dirs, sync_folder, write_whole
 from agent_hooks.system.paths import folders_above, real_path
 from agent_hooks.system.quick_json import dumps, loads
-from agent_hooks.system.stamps import note
 from agent_hooks.system.visible import visible
 
 from .discovery import discover
@@ -117,7 +116,6 @@ class TrustStore:
     def has_record(self, root: str | os.PathLike[str]) -> bool:
         """Whether the project at ``root`` was ever trusted, even if its record does not count any more."""
         paths = [self._path(real_path(os.fspath(root)), folder) for folder in self._folders]
-        note("link", *paths)
         return any(map(os.path.lexists, paths))
 
     def known(self, root: str | os.PathLike[str]) -> tuple[str, ...]:
@@ -209,7 +207,6 @@ class TrustStore:
     def _trusted(self, root: str, folder: str = "", *, parts: bool = False) -> tuple[_Manifest, ...]:
         """Return the trusted manifests of ``root``, newest first. Raises ``_UnreliableError``."""
         path = self._path(root, folder)
-        note("file", path)
         again = f"Type {how_to_trust(root)} again."
         try:
             with open(path, "rb", opener=_only_ours) as file:
@@ -340,7 +337,6 @@ def _only_ours(path: str, flags: int) -> int:
 def _check_folders(folder: str) -> None:
     """Raise ``_UnreliableError`` if somebody else could write to ``folder`` or replace it."""
     folder = os.path.realpath(folder)
-    note("owner", folder, *folders_above(folder))
     _check_owner(folder, os.stat(folder))
     for above in folders_above(folder):
         # On systems with one group per user, home folders are often writable for the group.

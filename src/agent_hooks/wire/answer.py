@@ -16,15 +16,11 @@ CUT = "\n[... cut by agent-hooks]"
 
 
 class Answer(Value):
-    """The stdout (one JSON object or empty), stderr and exit code of a command hook.
-
-    ``record``: of the dispatch, for the resident process (see ``sources.telemetry``).
-    """
+    """The stdout (one JSON object or empty), stderr and exit code of a command hook."""
 
     stdout: str = ""
     stderr: str = ""
     exit_code: int = 0
-    record: str = ""
 
 
 def tidy(text: str) -> str:

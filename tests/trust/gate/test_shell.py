@@ -20,7 +20,7 @@ def test_honest_work_goes_through(guarded, command):
 
 
 @pytest.mark.parametrize("command", TABLES["socket"].splitlines())
-def test_nobody_takes_the_place_of_the_resident_process(guarded, command):
+def test_nobody_takes_the_place_of_the_warm_process(guarded, command):
     serve = f"{guarded.home}/.local/state/agent-hooks/serve"
     assert guarded.denies_command(command.replace("SERVE", serve))
     assert not guarded.denies_command(command.replace("SERVE", "/tmp"))

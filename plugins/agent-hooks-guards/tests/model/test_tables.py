@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 import agent_hooks_guards
-from agent_hooks.system import stamps
 from agent_hooks_guards.model.tables import COPY, _loaded, load_tables, pack_tables
 
 PACKAGE = Path(agent_hooks_guards.__file__).parent
@@ -86,42 +85,3 @@ def test_the_copy_of_each_folder_holds_its_tables():
     assert PACKAGE / "rules" in folders
     for each in folders:
         assert parts_of(pack_tables(str(each)))[1] == load(each)
-
-
-@pytest.fixture
-def plan():
-    """Stands for a plan that this process uses."""
-    stamps.hold(())
-    yield
-    stamps.hold(None)
-
-
-def test_a_copy_is_compared_once_while_a_plan_holds(folder, plan, monkeypatch):
-    (folder / COPY).write_bytes(pack_tables(str(folder)))
-    assert load(folder) == TABLES
-    (fact,) = stamps.facts()
-    assert str(folder) in fact
-    monkeypatch.setattr("agent_hooks_guards.model.tables._read_sources", None)
-    assert load(folder) == TABLES
-
-
-def test_another_copy_is_compared_each_time(folder, plan):
-    write_stale_copy(folder)
-    (folder / "three.toml").write_text("")
-    assert "stale" not in load(folder)
-    assert not stamps.facts()
-
-
-def test_without_a_plan_nothing_is_known(folder):
-    write_stale_copy(folder)
-    assert load(folder) == {"stale": {}}
-    assert not stamps.facts()
-    (folder / "three.toml").write_text("")
-    assert "stale" not in load(folder)
-
-
-def test_a_copy_that_is_damaged_after_all_is_not_used(folder, plan):
-    (folder / COPY).write_bytes(pack_tables(str(folder)))
-    assert load(folder) == TABLES
-    (folder / COPY).write_bytes(b"")
-    assert load(folder) == TABLES

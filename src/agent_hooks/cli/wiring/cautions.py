@@ -9,7 +9,6 @@ from itertools import islice
 
 from agent_hooks.errors import BadJSONError, SettingsError
 from agent_hooks.sources.files import ClaudeSource
-from agent_hooks.system.stamps import files_below
 from agent_hooks.trust.gate.locations import read_text
 from agent_hooks.wire import get_host
 
@@ -119,7 +118,7 @@ def _beside(wiring: Wiring, root: str) -> Iterator[str]:
     names = "|".join((*get_host(wiring.agent or wiring.name).rows, r"tool\.call|tool\.execute\.\w+|permission\.ask"))
     places = {os.path.dirname(each) for each in (wiring.path(), wiring.path(root))}
     tops = [os.path.normpath(f"{escape(place)}/{each}") for place in places for each in _ADDED.get(wiring.name, ())]
-    below = (path for each in tops for top in iglob(each) for path in files_below(top, but=_PASSED_OVER))
+    below = (path for each in tops for top in iglob(each) for path in _files_below(top))
     code = (path for path in below if path.endswith((".json", ".js", ".mjs", ".cjs", ".ts", ".toml")))
     for path in islice((path for path in code if not os.path.basename(path).startswith("agent-hooks.")), _MOST_FILES):
         text = read_text(path)
@@ -127,6 +126,12 @@ def _beside(wiring: Wiring, root: str) -> Iterator[str]:
             yield f"{path} hooks {', '.join(events)} too, and may answer before our hooks: look at what it does."
         elif '"modules"' in text and path.endswith("hooks.json"):
             yield f"{path} loads modules, which may answer before our hooks: look at what they do."
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _PASSED_OVER]
+        yield from (os.path.join(place, name) for name in names)
 
 
 def codex_config() -> str:

@@ -47,7 +47,7 @@ class Protection:
 
     ``files``: the absolute paths of all that the trust in a project covers, referenced scripts and modules included.
     ``folders``: those that nothing is written in; by default the user's configuration, where the trust store is, the
-    machine's, the state, the compiled plans and the resident process's socket. ``further``: more such folders.
+    machine's, the state and the warm process's socket. ``further``: more such folders.
     ``environment``: the one that the gate runs from, by default that of this process. ``tables``: by the path of a
     ``pyproject.toml``, the canonical bytes of its table as it was trusted. ``scripts``: those of the files that are in
     Python. ``project``: whose own sources are no parts of the gate, though it may run from them. Raises
@@ -67,10 +67,9 @@ class Protection:
     ) -> None:
         if folders is None:
             from agent_hooks.system.folders import config_dirs, managed_dir, state_dir
-            from agent_hooks.system.plan_file import plans_dir
             from agent_hooks.system.sockets import socket_folder
 
-            own = filter(None, (plans_dir(), os.path.dirname(socket_folder())))
+            own = filter(None, (os.path.dirname(socket_folder()),))
             folders = (*config_dirs(), managed_dir(), state_dir(), *own)
         environment = environment or Environment(project=project)
         self.protected = ProtectedPaths((*folders, *further), files, environment, scripts)

@@ -112,6 +112,8 @@ def _against_subcommand(judging: Judging, words: Sequence[str]) -> str:
             return denial("command", f"`agent-hooks {subcommand}`")
         if not subcommand and any(UNKNOWN in each for each in rest) and not _GRANTING.isdisjoint(judging.plain_words()):
             return denial("command", "This use of `agent-hooks`")
+        if subcommand == "serve" and "--status" not in rest and not asks_help:
+            return denial("command", "`agent-hooks serve`")
         if subcommand == "doctor" and any(each.startswith("--ignore") for each in rest):
             return denial("command", "`agent-hooks doctor --ignore`")
     return ""

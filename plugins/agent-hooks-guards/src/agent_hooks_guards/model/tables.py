@@ -2,8 +2,7 @@
 
 Parsing TOML takes tens of milliseconds, too long for a process that runs for one tool call. The build hook of this
 distribution puts a copy beside the TOML of every folder. A copy ends with the text that it was made from, and is used
-only if that is still the text of the TOML files and this Python reads its format; otherwise the TOML is parsed. The
-texts are compared once for a compiled plan, which notices when one of the files changes.
+only if that is still the text of the TOML files and this Python reads its format; otherwise the TOML is parsed.
 """
 
 from __future__ import annotations
@@ -40,23 +39,18 @@ def load_tables(folder: str) -> Tables:
 
 
 def _load(folder: str) -> Tables:
-    from agent_hooks.system import stamps  # here, for the build has only this package
-
-    fact = f"{folder}/{COPY} is of its TOML"
-    is_known = stamps.is_known(fact)
-    sources = {} if is_known else _read_sources(folder)
+    sources = _read_sources(folder)
     if sys.implementation.cache_tag in _READERS:
         try:
             with open(os.path.join(folder, COPY), "rb", buffering=0) as file:
                 size = int.from_bytes(file.read(_LENGTH), "big") & 0x3FFFFFF
                 tables: Tables = marshal.loads(file.read(size))  # noqa: S302 - a file of this distribution
-                copied = sources if is_known else marshal.loads(file.read())  # noqa: S302 - the same
+                copied = marshal.loads(file.read())  # noqa: S302 - the same
         except (FileNotFoundError, EOFError, TypeError, ValueError):
             copied = None
         if copied == sources:
-            stamps.learn(fact)
             return tables
-    return _parse(folder, sources or _read_sources(folder))
+    return _parse(folder, sources)
 
 
 def by_name(groups: dict[str, str]) -> dict[str, str]:
