@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 from test_layers import HEAVY, HOT_PATH, PACKAGE
 
 
@@ -20,3 +22,53 @@ def test_importing_the_hot_path_loads_nothing_heavy():
     loaded = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
     assert "agent_hooks.engine.dispatch" in loaded
     assert HEAVY & set(loaded) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_imported"),
+    [
+        ("[house]\nlevel = 'strict'\n", False),
+        ("[house]\nlevel = 'strict'\nwords = []\n", True),
+        ("disabled = []\n[house]\nlevel = 'strict'\n", True),
+    ],
+)
+def test_pydantic_is_imported_only_for_tables_that_need_it(tmp_path, text, is_imported):
+    user, project = tmp_path / "user", tmp_path / "project"
+    user.mkdir()
+    project.mkdir()
+    (user / "agent-hooks.toml").write_text(text)
+    program = f"""
+import sys
+sys.path.insert(0, {str(PACKAGE.parent)!r})
+from agent_hooks import hookimpl
+from agent_hooks.sources import files, loader
+files.config_dirs, files.managed_dir = lambda: [sys.argv[1]], lambda: sys.argv[1] + "/managed"
+
+class Model:
+    def __call__(self):
+        from pydantic import BaseModel
+        return BaseModel
+
+    def accepts(self, table):
+        return table.settings == {{"level": "strict"}}
+
+class House:
+    @hookimpl
+    def agent_hooks_settings(self):
+        return {{"house": Model()}}
+
+configuration = loader.HookConfigLoader(sys.argv[2], near=())
+manager = loader.HookManager(load_plugins=False)
+manager.register(House(), "house")
+loader.HookManager = lambda **_: manager
+configuration.load(load_plugins=False)
+print("pydantic" in sys.modules, *(finding.kind for finding in configuration.findings))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(user), str(project)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=project,
+    )
+    assert done.stdout.split() == [str(is_imported), *["wrong-settings"] * ("words" in text)]

@@ -6,7 +6,7 @@ from tomllib import loads
 
 import pytest
 
-from agent_hooks.formats.toml_lines import lines_of
+from agent_hooks.formats.toml_lines import lines_of, written_key
 from tables import tables
 
 TABLES = tables(__file__)
@@ -42,3 +42,8 @@ def test_a_large_file_is_read_in_one_go():
     many = 20_000
     found = lines("a = [\n" + "'[', \n" * many + "]\n" + 'b = """\n' + '"" \n' * many + '"""\nc = 1\n')
     assert found["c",] == 2 * many + 5
+
+
+def test_a_key_is_written_as_toml_has_it():
+    assert written_key(("hooks", "before_tool_use", 0, "a b", "c-d")) == "hooks.before_tool_use[0].'a b'.c-d"
+    assert written_key(()) == ""

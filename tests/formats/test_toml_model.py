@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_hooks.formats.entry import HookEntry, Permits
+from agent_hooks.formats.toml import KEYS
 from agent_hooks.formats.toml_model import (
     HandlerTable,
     HookFile,
@@ -16,7 +17,6 @@ from agent_hooks.formats.toml_model import (
     PermitsTable,
     PolicyTable,
     problems,
-    written_key,
 )
 from agent_hooks.model.policy import MODES, HookPolicy
 from tables import tables
@@ -34,6 +34,10 @@ def said(model: type[BaseModel], table: Any, at: tuple[str | int, ...] = ()) -> 
 
 
 # -- the models and what they stand for --------------------------------------------------------------------------------
+
+
+def test_the_parser_knows_the_keys_without_the_model():
+    assert list(KEYS) == [*HookFile.model_fields]
 
 
 def test_the_policy_has_the_fields_of_the_engines():
@@ -125,8 +129,3 @@ def test_no_value_is_told():
         (Unions, {"command": {"a": secret}}),
     ):
         assert all(secret not in sentence for sentence in said(model, table))
-
-
-def test_a_key_is_written_as_toml_has_it():
-    assert written_key(("hooks", "before_tool_use", 0, "a b", "c-d")) == "hooks.before_tool_use[0].'a b'.c-d"
-    assert written_key(()) == ""

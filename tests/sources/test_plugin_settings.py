@@ -15,6 +15,7 @@ from agent_hooks.sources.plugin_settings import (
     has_tables,
     hold_project,
     own_tables,
+    plain_settings,
     plugin_tables,
     validated,
 )
@@ -213,3 +214,40 @@ def test_an_error_is_raised_anew_and_not_remembered(write):
         with pytest.raises(SettingsError, match="It is wrong"):
             validated(_table(), _checked)
     assert len(_calls) == 2
+
+
+# -- without a model ---------------------------------------------------------------------------------------------------
+
+PLAIN = {"most": int, "seconds": float, "inner": {"level": (("off", "low", "high"), "low")}, "empty": {}}
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({}, {}),
+        ({"most": 0, "seconds": 3}, {"most": 0, "seconds": 3.0}),
+        ({"inner": {"level": "high"}, "empty": {}}, {"inner": {"level": "high"}, "empty": {}}),
+        ({"seconds": 0.5}, {"seconds": 0.5}),
+        # Of the wrong type, out of bounds, unknown, or no table.
+        *(({"most": value}, None) for value in (True, 1.0, -1, 2**53, "1", ["1"], {"most": 1})),
+        *(({"seconds": value}, None) for value in (False, -0.5, float("nan"), float("inf"), 10**400, "1")),
+        *(({"inner": value}, None) for value in ({"level": "mid"}, {"level": ["low"]}, {"lvl": "low"}, ["low"], 1)),
+        *(({key: value}, None) for key, value in (("empty", {"x": 1}), ("other", 1), ("", ""))),
+        *((value, None) for value in ("most", 1, [], [{"most": 1}])),
+    ],
+)
+def test_plain_settings_need_no_model_and_all_others_do(settings, found):
+    given = PluginTable(name="house", path="/p", source="user", settings=settings)
+    assert repr(plain_settings(given, PLAIN)) == repr(found)  # 3 is no 3.0 there
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [("project", ["low", "high"]), ("user", ["off", "low", "high"]), ("managed", ["off", "low", "high"])],
+)
+def test_what_a_project_may_not_say_is_not_plain(source, plain):
+    tables = {
+        level: PluginTable(name="house", path="/p", source=source, settings={"inner": {"level": level}})
+        for level in ("off", "low", "high")
+    }
+    assert [level for level, table in tables.items() if plain_settings(table, PLAIN) is not None] == plain

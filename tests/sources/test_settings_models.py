@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, model_validator
@@ -345,6 +345,56 @@ def test_a_model_that_cannot_be_had_closes_them_too(load, folders):
     loader = load(Broken())
     assert "cannot use the settings [house]: ZeroDivisionError" in wrong(loader)[0][2]
     assert ask(loader, folders.project).decision == "deny"
+
+
+class Easy:
+    """A model that is made for some tables only."""
+
+    def __init__(self, accepts: Any) -> None:
+        self.accepts = accepts
+        self.made = 0
+
+    def __call__(self) -> type[BaseModel]:
+        self.made += 1
+        return Easygoing
+
+
+class Easygoing(BaseModel):
+    by_file: ClassVar[bool] = True
+    level: Literal["low", "high"] = "low"
+
+
+def _fails(table: PluginTable) -> bool:
+    raise ValueError(table.path)
+
+
+@pytest.mark.parametrize(
+    ("accepts", "is_made"),
+    [
+        (lambda table: table.settings["level"] == "high", False),
+        (lambda table: table.source != "user", True),
+        (lambda table: "yes", True),
+        (_fails, True),
+    ],
+)
+def test_a_model_is_not_made_for_a_table_that_its_plugin_accepts(load, folders, accepts, is_made):
+    easy = Easy(accepts)
+    plugin = Plugin(agent_hooks_settings=hookimpl(lambda: {"easy": easy}))
+    folders.write("user", "[easy]\nlevel = 'high'\n")
+    assert wrong(load(plugin)) == []
+    assert bool(easy.made) == is_made
+    path = folders.write("user", "[easy]\nlevel = 'mid'\n")
+    assert [each[:2] for each in wrong(load(plugin))] == [(path, 2)]
+
+
+def test_a_model_with_an_attribute_of_that_name_is_asked_as_any_other(load, folders):
+    class Accepting(BaseModel):
+        accepts: ClassVar[Any] = staticmethod(lambda table: True)
+        level: int = 0
+
+    path = folders.write("user", "[odd]\nlevel = 'x'\n")
+    loader = load(Plugin(agent_hooks_settings=hookimpl(lambda: {"odd": Accepting})))
+    assert [each[:2] for each in wrong(loader)] == [(path, 2)]
 
 
 class Picky(BaseModel):

@@ -9,7 +9,7 @@ import sys
 from agent_hooks.engine.installed import remedy_for
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.errors import RegistrationError
-from agent_hooks.formats.toml_model import written_key
+from agent_hooks.formats.toml_lines import written_key
 from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent

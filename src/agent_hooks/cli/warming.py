@@ -157,13 +157,14 @@ def _rehearse() -> None:
 def _rehearse_events() -> None:
     from agent_hooks.engine.installed import found_points
     from agent_hooks.engine.manager import HookManager
+    from agent_hooks.formats.toml_model import HookFile, MatcherTable
     from agent_hooks.sources.settings_models import model_from
     from agent_hooks.wire import HOSTS
 
     names = [info.name for info, _ in found_points() if info.distribution in _OURS and info.status != "ignored"]
     manager = HookManager(load_plugins=names)
-    for _, made in manager.settings_models.values():
-        model_from(made)  # pydantic makes the validators of a model with its class
+    for model in (HookFile, MatcherTable, *(model_from(made) for _, made in manager.settings_models.values())):
+        model.model_rebuild()  # pydantic makes the validators of some models only when they are first needed
     hooks = manager.hooks(ask="host")
     for host in HOSTS.values():
         for payload in _REHEARSAL:

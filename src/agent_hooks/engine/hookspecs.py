@@ -233,8 +233,8 @@ def agent_hooks_handler_types() -> dict[str, Any] | None:
 
 @hookspec
 def agent_hooks_settings() -> dict[str, Any] | None:
-    """Return the tables of this plugin's settings by name, each with its pydantic model or a function that returns it;
-    `plugin_settings(Model, ctx)` gives a hook the settings that hold.
+    """Return the tables of this plugin's settings by name, each with its pydantic model or a function that returns it
+    (unless its `accepts(table)` is True); `plugin_settings(Model, ctx)` gives a hook the settings that hold.
     """
 
 

@@ -9,8 +9,6 @@ from difflib import get_close_matches
 from tomllib import loads
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from agent_hooks.errors import RegistrationError, did_you_mean
 from agent_hooks.model.policy import TIGHTENING_ONLY
 
@@ -20,9 +18,9 @@ from .findings import RESTORED
 from .policies import project_may_say
 from .read_file import ReadFile
 from .reader import Reader, kind_of, letters
-from .toml_lines import lines_of
-from .toml_model import HookFile, MatcherTable, Problem, problems, written_key
+from .toml_lines import lines_of, written_key
 
+# Without pydantic: most files have nothing but the tables of plugins.
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -30,10 +28,15 @@ if TYPE_CHECKING:
 
     from .entry_matches import EntryMatch
     from .toml_lines import Place
+    from .toml_model import Problem
 
 # The path of the settings in a pyproject.toml.
 TABLE = ("tool", "agent_hooks")
-KEYS = tuple(HookFile.model_fields)
+# The keys of ``HookFile``.
+KEYS = (
+    *("disabled", "plugins", "required", "config_dir", "ignore", "claude_plugins", "claude_settings", "known_tools"),
+    *("policy", "permits", "telemetry", "serve", "trust", "hooks"),
+)
 # Keys for the user and the machine's owner only.
 _NOT_FOR_PROJECTS = frozenset(
     "disabled required config_dir ignore permits plugins claude_settings serve telemetry trust".split()
@@ -203,7 +206,8 @@ class _Reading(Reader):
                 self._unknown_key(key, value, place)
             elif key != "hooks":
                 settings[key] = value
-        self._read_settings(settings)
+        if settings:
+            self._read_settings(settings)
         self._common["permits"] = self.settings.get("permits", Permits())
         if "hooks" in table:
             self._read_hooks(table["hooks"], (*self._at, "hooks"))
@@ -228,6 +232,8 @@ class _Reading(Reader):
 
     def _read_settings(self, settings: Mapping[str, Any]) -> None:
         """Keep the valid keys of the settings, and of the tables among them."""
+        from .toml_model import HookFile
+
         wrong = set()
         for problem in _problems(HookFile, settings, self._at):
             place = problem.place[len(self._at) :]
@@ -301,6 +307,8 @@ class _Reading(Reader):
             remedy = f"Write each below the matcher, under {_header(*place, 'hooks')}."
             self.find("not-honoured", place, f"{written_key(place)} has no handlers.", remedy, **_about(event, options))
             return
+        from .toml_model import MatcherTable, Problem
+
         wrong = _problems(MatcherTable, table, place)
         matcher = options.get("matcher")
         match: EntryMatch | None = None
@@ -357,6 +365,10 @@ class _Reading(Reader):
 
 
 def _problems(model: type[BaseModel], table: Any, at: Place) -> list[Problem]:
+    from pydantic import ValidationError
+
+    from .toml_model import problems
+
     try:
         model.model_validate(table)
     except ValidationError as error:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 Place = tuple[str | int, ...]
 
 _NAME = r"""(?:[\w-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
@@ -39,6 +43,17 @@ def lines_of(text: str) -> dict[Place, int]:
         for length in range(1, len(place) + 1):  # a.b.c also writes a and a.b, where they are not written before
             lines.setdefault(place[:length], line)
     return lines
+
+
+def written_key(place: Iterable[str | int]) -> str:
+    """Format a path as a TOML key with quotes where needed: ``hooks.before_tool_use[0].matcher``."""
+    key = ""
+    for part in place:
+        if isinstance(part, int):
+            key += f"[{part}]"
+        else:
+            key += f".{part}" if re.fullmatch(r"[\w-]+", part, re.ASCII) else f".{part!r}"
+    return key.removeprefix(".")
 
 
 def _split(names: str) -> Place:

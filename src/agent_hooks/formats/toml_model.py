@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from agent_hooks.errors import did_you_mean
 
 from .reader import kind_of
+from .toml_lines import written_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +28,7 @@ OnFailure = Literal["open", "ask", "closed"]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 def _unset(description: str, **limits: Any) -> Any:
@@ -87,7 +88,7 @@ class TrustTable(_Table):
 class HandlerTable(BaseModel):
     """One handler: its type, and the keys of that type."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
     type: Text = Field(description="The handler's type: command, http, or one that a plugin brings.")
 
@@ -124,7 +125,7 @@ class MatcherTable(MatcherOptions):
 class HookFile(BaseModel):
     """The settings of agent_hooks. Any table that is not named here holds the settings of the plugin of that name."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, defer_build=True)
 
     disabled: list[Text] = Field([], description="Plugins to leave out (not from a project).")
     plugins: list[ModuleName] = Field(
@@ -171,17 +172,6 @@ def problems(error: ValidationError, model: type[BaseModel], table: Any, at: Pla
         Problem((*at, *place), *_explained(written_key((*at, *place)), place, found, model))
         for place, found in by_place.items()
     ]
-
-
-def written_key(place: Iterable[str | int]) -> str:
-    """Format a path as a TOML key with quotes where needed: ``hooks.before_tool_use[0].matcher``."""
-    key = ""
-    for part in place:
-        if isinstance(part, int):
-            key += f"[{part}]"
-        else:
-            key += f".{part}" if re.fullmatch(r"[\w-]+", part, re.ASCII) else f".{part!r}"
-    return key.removeprefix(".")
 
 
 def _written(location: Iterable[int | str], table: Any) -> Place:

@@ -28,6 +28,8 @@ _of_projects: dict[str, list[tuple[PluginTable, DirectoryMatcher]]] = {}
 _files: dict[str, tuple[tuple[int, ...], tuple[ReadFile, ...]]] = {}
 # Seconds until a process looks again whether these files have changed.
 LOOK_AGAIN = 0.25
+# Below this, each whole number is a float, too.
+_EXACT = 2**53
 # Their tables by name, since they were looked for last.
 _own: dict[str, list[PluginTable]] = {}
 # By file and validator: a table, and its validated settings.
@@ -234,6 +236,31 @@ def validated(table: PluginTable, validate: Callable[[PluginTable], Any]) -> Any
     if known is None or not is_same_table(known[0], table):
         known = _validated[key] = (table, validate(table))
     return known[1]
+
+
+def plain_settings(table: PluginTable, keys: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the settings in a table as a strict model would, but without pydantic, if they are plain; else None, and
+    the model decides.
+
+    ``keys``: for each key ``int`` or ``float``, for a number that is not negative; a pair of texts from the loosest to
+    the strictest and the loosest of them that a project may say; or such a mapping, for a table. Nothing else is plain.
+    """
+    found: dict[str, Any] = {}
+    if not isinstance(table.settings, dict):
+        return None
+    for key, value in table.settings.items():
+        allowed = keys.get(key)
+        if isinstance(allowed, dict):
+            made = plain_settings(table.replace(settings=value), allowed)
+        elif isinstance(allowed, tuple):
+            texts, loosest = allowed
+            made = value if value in (texts[texts.index(loosest) :] if table.source == "project" else texts) else None
+        else:
+            made = allowed(value) if allowed and type(value) in (int, allowed) and 0 <= value < _EXACT else None
+        if made is None:
+            return None
+        found[key] = made
+    return found
 
 
 def is_same_table(one: PluginTable, other: PluginTable) -> bool:

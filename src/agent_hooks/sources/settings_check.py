@@ -132,7 +132,7 @@ def _without_say(name: str, made: Any) -> list[PluginTable]:
     """Return the tables in a folder that the environment names, if they cannot tighten the account's own."""
     others = [table for table in own_tables(name) if table.source == "user"][:-1]
     with suppress(Exception):  # of a plugin, which has its finding
-        if not (is_by_file(model_from(made)) or can_tighten(model_from(made))):
+        if others and not (is_by_file(model_from(made)) or can_tighten(model_from(made))):
             return [table for table in others if table.lines]
     return []
 
@@ -143,9 +143,17 @@ def _of_no_effect(table: PluginTable) -> ConfigFinding:
     return ConfigFinding(kind="not-allowed", path=path, line=line, message=message, remedy="Put it there.")
 
 
+def _is_accepted(made: Any, table: PluginTable) -> bool:
+    """Whether a plugin accepts a table without its model, which must be ``by_file``: other tables are merged."""
+    with suppress(Exception):  # of a plugin, whose model decides
+        return not isinstance(made, type) and made.accepts(table) is True
+    return False
+
+
 def _errors(name: str, made: Any, tables: Sequence[PluginTable]) -> Iterator[tuple[PluginTable, Exception]]:
     wrong: dict[str, tuple[PluginTable, Exception]] = {}
     mine = own_tables(name)
+    tables = [table for table in tables if not _is_accepted(made, table)]
 
     def check(table: PluginTable, ask: Callable[..., Any], *arguments: Any) -> None:
         try:

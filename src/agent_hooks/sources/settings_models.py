@@ -66,7 +66,6 @@ def read_table(model: type[Model], table: PluginTable) -> Model:
 
     from pydantic import ValidationError
 
-    from agent_hooks.formats.toml_model import Problem, problems
     from agent_hooks.model.values import thaw
 
     settings = thaw(table.settings)
@@ -75,10 +74,14 @@ def read_table(model: type[Model], table: PluginTable) -> Model:
     try:
         found = model.model_validate_json(text, strict=True, extra="forbid", context={"table": table})
     except ValidationError as error:
+        from agent_hooks.formats.toml_model import problems
+
         if wrong := problems(error, model, settings, _place_of(table)):
             raise _error(table, wrong) from None
         found = model.model_validate_json(text, strict=True, context={"table": table})
     if table.source == "project" and not _is_finite(settings):
+        from agent_hooks.formats.toml_model import Problem
+
         problem = "A number of a project must be finite: none is larger or smaller than nan."
         raise _error(table, [Problem(_place_of(table), problem, "Correct it.")])
     return found

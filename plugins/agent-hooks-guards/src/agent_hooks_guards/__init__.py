@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks import ConfigFinding, HookContext
+    from agent_hooks.sources.plugin_settings import PluginTable
 
     from .guards.allowlist import ToolAllowlist as ToolAllowlist
     from .guards.arguments import ArgumentPattern as ArgumentPattern
@@ -104,6 +105,7 @@ def agent_hooks_commands() -> dict[str, Any]:
 @hookimpl
 def agent_hooks_settings() -> dict[str, Any]:
     """Offer the table ``[guards]``."""
+    _settings.accepts = _accepts  # type: ignore[attr-defined]
     return {"guards": _settings}
 
 
@@ -111,6 +113,12 @@ def _settings() -> Any:
     from .settings.schema import GuardsSettings
 
     return GuardsSettings
+
+
+def _accepts(table: PluginTable) -> bool:
+    from .settings.build import build
+
+    return build(table) is not None  # it raises an error for wrong settings
 
 
 @hookimpl

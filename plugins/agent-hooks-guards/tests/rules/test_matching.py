@@ -8,15 +8,17 @@ from hypothesis import strategies as st
 
 from agent_hooks_guards.analysis.analysing import analyse
 from agent_hooks_guards.model.actions import Analysis, Command, Doubt, Effect
+from agent_hooks_guards.model.tables import load_tables
 from agent_hooks_guards.model.values import UNKNOWN, Data
 from agent_hooks_guards.places.paths import Place
 from agent_hooks_guards.rules.criteria import like
-from agent_hooks_guards.rules.indexing import Index, indexed, own_rules
+from agent_hooks_guards.rules.indexing import FOLDER, Index, RuleText, indexed
 from agent_hooks_guards.rules.loading import read_family
 from agent_hooks_guards.rules.matching import judge, severity_decision
 
 PLACE = Place("/home/dev/app", "/home/dev", "/home/dev/app")
-OWN = Index(own_rules())
+OWN_RULES = [RuleText(*row) for row in load_tables(FOLDER)["rules"]]
+OWN = Index(OWN_RULES)
 
 
 def rules(*matches, name="one"):
@@ -242,7 +244,7 @@ def test_verdicts_come_in_the_order_of_the_command():
 
 def test_rules_of_others_are_found_beside_our_own():
     further = rules({"program": ["git"]}, {"program": ["g*"]}, {"program": ["*"], "root": True}, name="x")
-    both = Index([*own_rules(), *further.rules])
+    both = Index([*OWN_RULES, *further.rules])
     analysis = Analysis([command("git reset --hard")])
     assert {"x", "git-reset-hard"} <= {verdict.rule.id for verdict in judge(analysis, both, PLACE)}
     assert [verdict.rule.id for verdict in judge(Analysis([command("gzip a")]), both, PLACE)] == ["x"]

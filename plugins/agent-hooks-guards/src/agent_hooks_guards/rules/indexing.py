@@ -182,11 +182,6 @@ def index_rules(families: Iterable[tuple[str, Iterable[Mapping[str, Any]]]], *, 
     )
 
 
-def own_rules() -> list[RuleText]:
-    """Return the rules of this package."""
-    return [RuleText(*row) for row in load_tables(FOLDER)["rules"]]
-
-
 def known_names() -> set[str]:
     """Return the names of all rules and families of this package."""
     return {name for family, rule, *_ in load_tables(FOLDER)["rules"] for name in (family, rule)}

@@ -88,7 +88,7 @@ Severity = Literal["high", "medium", "low", "unknown"]
 
 
 class _Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class Count(_Table):

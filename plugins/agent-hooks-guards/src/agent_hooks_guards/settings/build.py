@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.sources.plugin_settings import validated
+from agent_hooks.sources.plugin_settings import plain_settings, validated
+from agent_hooks.sources.settings_models import read_table
 from agent_hooks.system.caching import cache, cached_property
 from agent_hooks.system.visible import visible
 from agent_hooks_guards.guards.base import SETTINGS_SOURCE
+
+from .layers import ORDERS
 
 # Without pydantic and without guards: a process that decides one call imports only those that its settings name.
 TYPE_CHECKING = False
@@ -33,6 +36,8 @@ _RULE_CLASSES = {
     "arguments": ("arguments", "ArgumentPattern"),
 }
 _LIMITS = ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
+# The keys of ``plain_settings``.
+_PLAIN: dict[str, Any] = {"max_steps": int, "max_tokens": int, "max_execution_time": float, "injection": {}, **ORDERS}
 
 
 class FileGuards:
@@ -45,8 +50,8 @@ class FileGuards:
 
     def __init__(self, table: PluginTable, settings: Mapping[str, Any]) -> None:
         self._table = table
-        self._own: Mapping[str, Any] = settings["own"]
-        self.tables: Mapping[str, Any] = settings["tables"]
+        self._own = settings
+        self.tables: Mapping[str, Any] = {name: settings[name] for name in SHARED_TABLES if name in settings}
         self.rank = table.source
         self.path = table.path
         self.origin = table.origin()
@@ -54,7 +59,7 @@ class FileGuards:
     @cached_property
     def rules(self) -> Sequence[tuple[Guard, str]]:
         """The rules about tool calls, each with its position in the file."""
-        return tuple(rule for name in _RULE_CLASSES if self._own[name] for rule in self._make_rules(name))
+        return tuple(rule for name in _RULE_CLASSES if self._own.get(name) for rule in self._make_rules(name))
 
     def _make_rules(self, name: str) -> Iterator[tuple[Guard, str]]:
         from importlib import import_module
@@ -69,7 +74,7 @@ class FileGuards:
     @cached_property
     def rate_limits(self) -> Sequence[tuple[Guard, str]]:
         """The rate limits, each with its position."""
-        if not self._own["rate_limit"]:
+        if not self._own.get("rate_limit"):
             return ()
         from agent_hooks.system.store import Store
         from agent_hooks_guards.guards.rate_limit import RateLimit
@@ -84,7 +89,7 @@ class FileGuards:
     @cached_property
     def audit(self) -> AuditTrail | None:
         """The audit trail, if there is one."""
-        given = self._own["audit"]
+        given = self._own.get("audit")
         if given is None:
             return None
         from agent_hooks_guards.guards.audit import AuditTrail
@@ -97,7 +102,7 @@ class FileGuards:
     @cached_property
     def run_limits(self) -> Sequence[RunGuard]:
         """The limits of a run."""
-        limits, cost = {name: self._own[name] for name in _LIMITS}, self._own["cost"]
+        limits, cost = {name: self._own.get(name) for name in _LIMITS}, self._own.get("cost")
         if cost is None and not any(each not in (None, []) for each in limits.values()):
             return ()
         from agent_hooks_guards.guards.limits import Price
@@ -105,16 +110,14 @@ class FileGuards:
         from .use_guards import UseGuards
 
         if cost is not None:
-            limits |= {
-                "max_cost": cost["max"],
-                "prices": {name: Price(**each) for name, each in cost["prices"].items()},
-            }
+            prices = {name: Price(**each) for name, each in cost["prices"].items()}
+            limits |= {"max_cost": cost["max"], "prices": prices}
         return UseGuards(**limits).limits(starts())
 
     @cached_property
     def cancellation(self) -> Cancellation | None:
         """The file that cancels runs, if one is named."""
-        path = self._own["cancel_file"]
+        path = self._own.get("cancel_file")
         if path is None:
             return None
         from agent_hooks_guards.guards.cancellation import Cancellation
@@ -159,34 +162,35 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
 def build(table: PluginTable) -> FileGuards:
     """Make the guards of one file's table. Raises ``SettingsError`` for wrong settings."""
     settings = validated(table, validate)
-    if any("path" in exception for exception in settings["tables"].get("allow", ())):
-        from agent_hooks_guards.guards.exceptions import is_too_wide
-
-        # Whether it is, depends on the folder and the home of this process.
-        if any(is_too_wide("path", each["path"]) for each in settings["tables"]["allow"] if each.get("path")):
-            settings = validate(table)
+    # Whether a path is too wide depends on the folder and the home of this process.
+    if any("path" in exception for exception in settings.get("allow", ())):
+        settings = validate(table)
     return FileGuards(table, settings)
 
 
 def validate(table: PluginTable) -> dict[str, Any]:
-    """Return the settings in a table as plain data. Raises ``SettingsError`` for wrong settings.
+    """Return the keys in a table as plain data. Raises ``SettingsError`` for wrong settings.
 
-    ``own``: the tables of the file's own guards, with defaults. ``tables``: those of ``SHARED_TABLES`` that are given,
-    as written, with dates in ISO 8601.
+    ``SHARED_TABLES`` are as written, with dates in ISO 8601; tables of the file's own guards have their defaults.
     """
-    from agent_hooks.sources.settings_models import read_table
-    from agent_hooks_guards.rules.indexing import as_given
+    settings = plain_settings(table, _PLAIN)
+    return modelled(table) if settings is None else settings
 
+
+def modelled(table: PluginTable) -> dict[str, Any]:
+    """Return what ``validate`` returns, by the pydantic model."""
     from .schema import GuardsSettings
 
     found = read_table(GuardsSettings, table)
-    tables = found.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
-    for exception in tables.get("allow", ()):
+    settings = found.model_dump(include={*SHARED_TABLES} - {"rules"}, exclude_unset=True)
+    for exception in settings.get("allow", ()):
         if exception.get("until") is not None:
             exception["until"] = exception["until"].isoformat()
     if found.rules:
-        tables["rules"] = [*map(as_given, found.rules)]
-    settings = {"own": found.model_dump(exclude={*SHARED_TABLES}), "tables": tables}
+        from agent_hooks_guards.rules.indexing import as_given
+
+        settings["rules"] = [*map(as_given, found.rules)]
+    settings |= found.model_dump(include=found.model_fields_set.difference(SHARED_TABLES))
     guards = FileGuards(table, settings)
     # What a guard refuses is wrong for every event, not only for those that it is asked about.
     _ = (guards.rules, guards.rate_limits, guards.audit, guards.run_limits, guards.cancellation)

@@ -14,18 +14,19 @@ if TYPE_CHECKING:
     # By guard, as in ``GuardsSettings``, with only the keys that were given.
     Tables: TypeAlias = dict[str, dict[str, Any]]
 
-GUARDS = ("shell", "paths", "secrets", "egress")
-_LEVELS = ("off", "relaxed", "standard", "strict")
 _DECISIONS = ("allow", "ask", "deny")
-# By guard and key: the values from the loosest to the strictest, and the default.
-ORDERS: dict[tuple[str, str], tuple[Sequence[str], str]] = {
-    **{(name, "level"): (_LEVELS, "standard") for name in ("shell", "paths", "egress")},
-    ("egress", "private"): (_DECISIONS, "ask"),
-    ("egress", "others"): (_DECISIONS, "allow"),
-    ("secrets", "sends"): (_DECISIONS, "deny"),
-    ("secrets", "commands"): (_DECISIONS, "ask"),
-    ("secrets", "writes"): (_DECISIONS, "ask"),
-    ("secrets", "results"): (("allow", "redact", "deny"), "redact"),
+_LEVEL: dict[str, tuple[Sequence[str], str]] = {"level": (("off", "relaxed", "standard", "strict"), "standard")}
+# By guard and key: the values from the loosest to the strictest, and the default, of which projects can say no looser.
+ORDERS: dict[str, dict[str, tuple[Sequence[str], str]]] = {
+    "shell": _LEVEL,
+    "paths": _LEVEL,
+    "secrets": {
+        "sends": (_DECISIONS, "deny"),
+        "commands": (_DECISIONS, "ask"),
+        "writes": (_DECISIONS, "ask"),
+        "results": (("allow", "redact", "deny"), "redact"),
+    },
+    "egress": {**_LEVEL, "private": (_DECISIONS, "ask"), "others": (_DECISIONS, "allow")},
 }
 _TIGHTENING_LISTS = (("paths", "protect"), ("paths", "deny_read"), ("egress", "deny"))
 
@@ -58,7 +59,7 @@ def layers(files: Iterable[FileGuards]) -> list[Layer]:
         found.append(Layer(*_user_tables(files, above), above, below))
     for other in found[1:]:  # there is only one secrets guard
         held = other.tables["secrets"]
-        secrets = {key: held.get(key, default) for (name, key), (_, default) in ORDERS.items() if name == "secrets"}
+        secrets = {key: held.get(key, default) for key, (_, default) in ORDERS["secrets"].items()}
         _tighten(found[0].tables, {"secrets": secrets})
     for each in managed:
         kept = {name: dict(each.tables[name]) for name in ("shell", "paths", "egress") if name in each.tables}
@@ -70,9 +71,9 @@ def _user_tables(files: Sequence[FileGuards], above: Sequence[FileGuards]) -> tu
     """Return the tables of one file of the user, over the machine's settings (``above`` holds both), tightened by
     projects; and the least decisions of projects.
     """
-    tables: Tables = {name: {} for name in GUARDS}
+    tables: Tables = {name: {} for name in ORDERS}
     for each in above:
-        for name in GUARDS:
+        for name in ORDERS:
             _override(tables[name], each.tables.get(name, {}))
     at_least: dict[str, str] = {}
     for each in files:
@@ -103,7 +104,7 @@ def _override(table: dict[str, Any], given: Mapping[str, Any]) -> None:
 
 
 def _tighten(tables: Tables, given: Mapping[str, Any]) -> None:
-    for (name, key), (order, default) in ORDERS.items():
+    for name, key, (order, default) in ((guard, *each) for guard in ORDERS for each in ORDERS[guard].items()):
         wanted = given.get(name, {}).get(key)
         if wanted is not None:
             held = tables[name].get(key) or _implied(key, tables[name]) or default

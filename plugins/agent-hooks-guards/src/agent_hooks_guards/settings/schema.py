@@ -41,9 +41,6 @@ if TYPE_CHECKING:
 
     from agent_hooks.sources.plugin_settings import PluginTable
 
-# The names of rules by the rank of their file.
-_RANKS = ("project", "user", "managed")
-
 
 def _project(info: ValidationInfo) -> PluginTable | None:
     """Return the table that is validated if it is a project's."""
@@ -51,17 +48,17 @@ def _project(info: ValidationInfo) -> PluginTable | None:
     return table if table is not None and table.source == "project" else None
 
 
-def _accepted_by(make: Callable[[str], object]) -> AfterValidator:
+def _accepted_by(make: Callable[[str, ValidationInfo], object]) -> Callable[[str, ValidationInfo], str]:
     """Accept a string if ``make`` does; its ``RegistrationError`` becomes a problem of this key."""
 
-    def check(text: str) -> str:
+    def check(text: str, info: ValidationInfo) -> str:
         try:
-            make(text)
+            make(text, info)
         except RegistrationError as error:
             raise ValueError(str(error).rstrip(".")) from error
         return text
 
-    return AfterValidator(check)
+    return check
 
 
 def _not_of_project(*values: str) -> AfterValidator:
@@ -78,14 +75,11 @@ def _not_of_project(*values: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-def _pattern(text: str, info: ValidationInfo) -> str:
-    try:
-        SafePattern(text)
-        if _project(info):  # RE2 must know it, too
-            SafePattern(text, "project")
-    except RegistrationError as error:
-        raise ValueError(str(error).rstrip(".")) from error
-    return text
+@_accepted_by
+def _pattern(text: str, info: ValidationInfo) -> None:
+    SafePattern(text)
+    if _project(info):  # RE2 must know it, too
+        SafePattern(text, "project")
 
 
 def _beside(path: str, info: ValidationInfo) -> str:
@@ -98,11 +92,9 @@ def _known_rule(name: str, info: ValidationInfo) -> str:
     table: PluginTable | None = (info.context or {}).get("table")
     if table is None:
         return name
-    rules = table.settings.get("rules") if isinstance(table.settings, dict) else None
-    own = (
-        {str(rule.get("id")) for rule in rules if isinstance(rule, dict)} if isinstance(rules, (list, tuple)) else set()
-    )
-    names = known_names() | own | {*_RANKS}
+    rules = table.settings.get("rules")
+    own = [str(rule.get("id")) for rule in rules if isinstance(rule, dict)] if isinstance(rules, (list, tuple)) else []
+    names = known_names().union(own, ("project", "user", "managed"))  # rules of files have their rank as the family
     if name not in names:
         raise ValueError(unknown_name(name, names))
     return name
@@ -149,12 +141,14 @@ def _cancel_file(path: str, info: ValidationInfo) -> str:
 
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-MatchText = Annotated[Text, _accepted_by(lambda text: tool_test(text, SETTINGS_SOURCE))]
-PermittedText = Annotated[Text, _accepted_by(lambda text: allowlist.ToolAllowlist(text, source=SETTINGS_SOURCE))]
-RedactText = Annotated[Text, _accepted_by(lambda text: Redaction([text], MAX_LENGTH))]
+MatchText = Annotated[Text, AfterValidator(_accepted_by(lambda text, _: tool_test(text, SETTINGS_SOURCE)))]
+PermittedText = Annotated[
+    Text, AfterValidator(_accepted_by(lambda text, _: allowlist.ToolAllowlist(text, source=SETTINGS_SOURCE)))
+]
+RedactText = Annotated[Text, AfterValidator(_accepted_by(lambda text, _: Redaction([text], MAX_LENGTH)))]
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 PatternText = Annotated[str, StringConstraints(min_length=1), AfterValidator(_pattern)]
-HostText = Annotated[Text, _accepted_by(host_pattern)]
+HostText = Annotated[Text, AfterValidator(_accepted_by(lambda text, _: host_pattern(text)))]
 PathText = Annotated[Text, AfterValidator(_beside)]
 RuleName = Annotated[Text, AfterValidator(_known_rule)]
 MatchTexts = Annotated[
@@ -173,7 +167,7 @@ CancelFile = Annotated[Text, AfterValidator(_cancel_file)]
 
 
 class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class BlocklistRule(_Settings):
