@@ -40,6 +40,13 @@ def test_inference_hooks_are_told_what_they_match_and_measure(event):
     assert ctx.response == (None if event == "before_inference" else reply("done"))
 
 
+def test_a_rewritten_response_may_say_why_it_ends_and_what_it_has_used():
+    trial = Trial(reply("a long answer", tokens=70))
+    trial.on("after_inference", HookOutcome.update(response=reply("short", tokens=1, finish_reason="content_filter")))
+    state = trial.run()
+    assert (state.output, state.steps[0].finish_reason, state.usage.total) == ("short", "content_filter", 1)
+
+
 # -- what it costs -----------------------------------------------------------------------------------------------------
 
 
