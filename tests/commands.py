@@ -144,6 +144,23 @@ class Command:
             self.serve()
         return self._run(words, given, env or {}, cwd, seconds)
 
+    def start(self, *arguments: str, payload: Any, **options: Any) -> subprocess.Popen[str]:
+        """Start ``agent-hooks run`` for Claude Code with a payload, and do not wait for it."""
+        process = subprocess.Popen(
+            self.arguments("run", "--agent", "claude-code", *arguments),
+            env=self.environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **options,
+        )
+        assert process.stdin is not None
+        with process.stdin:
+            process.stdin.write(json.dumps(payload))
+        process.stdin = None
+        return process
+
     def serve(self, *arguments: str, **options: Any) -> Warm:
         """Return the warm process of this command, which is started if none runs."""
         from warm import Warm

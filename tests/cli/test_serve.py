@@ -375,18 +375,7 @@ def asked(command, payload, tmp_path):
 
     def start(*arguments):
         command.configure(toml(f"echo $$ > {pid}; exec sleep 600"))
-        client = subprocess.Popen(
-            command.arguments("run", "--agent", "claude-code", *arguments),
-            env=command.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert client.stdin is not None
-        client.stdin.write(json.dumps(bash(payload, "claude-code", "ls")))
-        client.stdin.close()
-        client.stdin = None
+        client = command.start(*arguments, payload=bash(payload, "claude-code", "ls"))
         assert eventually(lambda: pid.exists() and pid.read_text().strip() != "", 30)
         return client, int(pid.read_text())
 
@@ -603,7 +592,9 @@ def test_it_says_whether_it_runs_and_leaves_when_asked(command):
     assert (before.exit_code, before.stdout.split(":")[0]) == (1, "No warm process runs here")
     running = command.serve()
     assert f"process {running.process.pid}" in command("serve", "--status").stdout
-    assert f"process {running.process.pid}" in command("doctor").stdout
+    said = f"process {running.process.pid}; events answered 0, declined 0"
+    assert f"A warm process answers the events: {said}." in command("doctor").stdout.splitlines()
+    assert json.loads(command("doctor", "--json").stdout)["warm_process"] == said
     second = command("serve")
     assert (second.exit_code, "already running" in second.stderr) == (1, True)
     assert command("serve", "--stop").exit_code == 0

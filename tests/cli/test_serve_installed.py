@@ -103,6 +103,9 @@ def test_it_answers_every_line_that_is_wired(program, project):
         answered = re.search(r"answered (\d+), declined 0", run(program, "serve", "--status").stdout)
         assert answered is not None
         assert int(answered[1]) == len(alone) >= 5
+        # It exits with 1: nobody trusts this folder.
+        said = subprocess.run([program, "doctor"], cwd=project.root, capture_output=True, text=True, check=False).stdout
+        assert f"A warm process answers the events: process {process.pid};" in said
         assert alone["PreToolUse"][0] == 2
         # As after an upgrade, whose files are other ones.
         entry = next(program.resolve().parents[1].glob("**/agent_hooks_guards*.dist-info")) / "entry_points.txt"

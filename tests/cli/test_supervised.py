@@ -62,18 +62,7 @@ def started(command, payload):
     """The command's process, in a group of its own, once a hook has made the file ``ready``."""
 
     def start(ready, **changes):
-        process = subprocess.Popen(
-            command.arguments("run", "--agent", "claude-code"),
-            env=command.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(payload("claude-code", "PreToolUse", **changes)).encode())
-        process.stdin.close()
-        process.stdin = None
+        process = command.start(payload=payload("claude-code", "PreToolUse", **changes), start_new_session=True)
         until = monotonic() + 30
         while not ready.exists():
             assert monotonic() < until
@@ -299,7 +288,7 @@ def test_a_command_that_is_terminated_while_observers_look_keeps_its_answer(read
     process = started(ready('mode="observe"'))
     process.terminate()
     stdout, stderr = process.communicate(timeout=30)
-    assert (stdout, stderr, process.returncode) == (b"", b"", 0)
+    assert (stdout, stderr, process.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize(
@@ -363,7 +352,7 @@ def test_a_command_that_is_asked_to_end_still_denies(ready, started, number):
     stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 2
     assert json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert number.name.encode() in stderr
+    assert number.name in stderr
 
 
 def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready, started):
@@ -371,7 +360,7 @@ def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready
     process = started(ready('mode="observe"', first="time.sleep(0.5)  # for the answer to be read"))
     process.send_signal(signal.SIGHUP)
     _, stderr = process.communicate(timeout=30)
-    assert (process.returncode, stderr.splitlines()[0].partition(b"): ")[2]) == (2, b"not here")
+    assert (process.returncode, stderr.splitlines()[0].partition("): ")[2]) == (2, "not here")
 
 
 @pytest.mark.not_served("it has imported more, once for all events")

@@ -107,7 +107,7 @@ def show_doctor(
     active = sum(hook.plugin in counted for hook in manager.describe()) if manager is not None else 0
     if as_json:
         listed = [{**each.as_dict(), "id": each.id, "is_ignored": _is_ignored(each, loader)} for each in findings]
-        running = ask_for(STATUS)
+        running = _warm_process()
         shown = {"hosts": wired} if hosts or fire else {}
         facts = {"hooks": active, "settings": settings, **({"warm_process": running} if running else {})}
         print_json({**facts, "findings": listed, **shown})
@@ -124,6 +124,12 @@ def _of_wiring(wired: Iterable[Mapping[str, Any]]) -> Iterator[ConfigFinding]:
     for each in wired:
         for problem in each["problems"]:
             yield _finding("wiring", problem, f"Type: {remedy(each)}", path=each["path"])
+
+
+def _warm_process() -> str:
+    """Return what the warm process says about itself, an empty string if none serves this process."""
+    status, is_alike = ask_for(STATUS) or ("", False)
+    return status if is_alike else ""
 
 
 def _finding(kind: str, message: str, remedy: str, **facts: Any) -> ConfigFinding:
@@ -280,7 +286,7 @@ def _print(
     for source in loader.projects:
         line(f"{shown_path(source.project.root)}: {_STATUS_TEXTS[source.standing.status]}")
     line(f"{active} hook{'' if active == 1 else 's'} active.")
-    if running := ask_for(STATUS):
+    if running := _warm_process():
         line(f"A warm process answers the events: {running}.")
     for name, origins in settings.items():
         line(f"The plugin {name} has settings from {', '.join(map(shown_path, origins))}.")

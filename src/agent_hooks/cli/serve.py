@@ -26,7 +26,7 @@ from agent_hooks_core import FOLDER
 from .confinement import confinement_of
 from .supervisor import ENDING, Child
 from .warm_child import CHANGED, DECLINED, UNCOUNTED, answer, restore_signals
-from .warm_client import DONE, ENDED, STATUS, STOP, ask_for, is_isolated, socket_path
+from .warm_client import DONE, ENDED, STATUS, STOP, ask_for, is_isolated, serve_command, socket_path
 from .warming import Warm
 
 TYPE_CHECKING = False
@@ -274,8 +274,7 @@ def command(arguments: list[str]) -> NoReturn:
             # It would have what an agent's shell has set.
             refuse_agents(AgentHooksError, by_person=arguments == ["--stop"])
         if not is_isolated():  # as in the hosts' settings
-            script = os.path.join(FOLDER, "agent_hooks_core.py")
-            os.execv(sys.executable, [sys.executable, "-I", "-S", script, "serve", *arguments])  # noqa: S606 - ourselves
+            os.execv(sys.executable, [*serve_command(), *arguments])  # noqa: S606 - ourselves
         if arguments in (["--help"], ["-h"]):
             print(USAGE)
         elif arguments in (["--status"], ["--stop"]):

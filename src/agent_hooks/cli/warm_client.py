@@ -65,7 +65,7 @@ def hand_over(arguments: list[str], payload: bytes, at: float) -> tuple[Given, b
     is_taken, opened = False, list[int]()
     connection: Any = None
     try:
-        connection = connected()
+        connection = connected() if is_isolated() else None
         if connection is None:
             return None
         noises, noises_in = os.pipe()
@@ -136,9 +136,9 @@ class _ServedChild(Child):
 
 
 def connected() -> Any:
-    """Return a connection to the warm process of this environment, None if there is none. Raises ``OSError``."""
+    """Return a connection to the warm process of this environment, None where there can be none. Raises ``OSError``."""
     path = socket_path()
-    if not (path and is_isolated() and os.path.lexists(path)):
+    if not path:
         return None
     import _socket
 
@@ -172,12 +172,17 @@ def _is_started_alike(pid: int) -> bool:
     if loaded != sorted(b"=".join(each) for each in os.environb.items() if each[0].startswith(b"LD_")):
         return False
     is_alike = words[1:3] == [b"-I", b"-S"] and words[4:5] == [b"serve"]
-    return is_alike and os.path.samefile(f"/proc/{pid}/exe", "/proc/self/exe") and os.path.samefile(words[3], script())
+    return (
+        is_alike
+        and os.path.samefile(f"/proc/{pid}/exe", "/proc/self/exe")
+        and os.path.samefile(words[3], serve_command()[3])
+    )
 
 
-def script() -> str:
-    """Return the absolute path of the script that this process runs."""
-    return os.path.abspath(sys.argv[0])
+def serve_command() -> list[str]:
+    """Return the words that start ``agent-hooks serve`` as ``install`` wires events."""
+    path = os.path.abspath(sys.argv[0]) if is_isolated() else os.path.join(FOLDER, "agent_hooks_core.py")
+    return [sys.executable, "-I", "-S", path, "serve"]
 
 
 def ask_for(kind: str) -> tuple[str, bool] | None:
@@ -209,7 +214,7 @@ def start_missing() -> None:
         os.utime(path)
         os.posix_spawn(
             sys.executable,
-            [sys.executable, "-I", "-S", script(), "serve", "--detached"],
+            [*serve_command(), "--detached"],
             os.environ,
             file_actions=[(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in (0, 1, 2)],
             setsid=True,
