@@ -132,7 +132,7 @@ class HookCommand:
         self.is_reading = self.parsed.is_readable and all(only_reads(each) for each in self.invocations)
         self.words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
         tokens = dict.fromkeys(token for each in self.words for token in _tokens(each.text or ""))
-        folders = [path for token in tokens for path in _paths(token, self.own) if os.path.isdir(_noted(path))]
+        folders = [path for token in tokens for path in _paths(token, self.own) if os.path.isdir(path)]
         self.starts = list(dict.fromkeys((*self.own, *folders)))
         if len(self.starts) > _MAX_FOLDERS + len(self.own):
             raise SettingsError(f"The command names more than {_MAX_FOLDERS} folders.")
@@ -173,9 +173,7 @@ class HookCommand:
         for token in (*running, *self._named()):
             for path in _paths(token, self.starts):
                 is_run = token in running
-                paths = (
-                    [os.path.join(path, name) for name in _MAIN] if is_run and os.path.isdir(_noted(path)) else [path]
-                )
+                paths = [os.path.join(path, name) for name in _MAIN] if is_run and os.path.isdir(path) else [path]
                 if is_run or not (grows(token) or path in self.written):
                     found.update(dict.fromkeys(each for each in paths if self._counts(token, each)))
         added, ignored = (_texts(self.entry.config.get(name)) for name in ("scripts", "ignore"))
@@ -201,15 +199,15 @@ class HookCommand:
             yield from _tokens(argument.text or "")
 
     def _counts(self, token: str, path: str) -> bool:
-        if not os.path.isfile(_noted(path)):
+        if not os.path.isfile(path):
             return False
-        if self._is_inside(path) or self._is_inside(_real(path)):
+        if self._is_inside(path) or self._is_inside(os.path.realpath(path)):
             return True
         return "/" in token and not _is_systems(path) and os.stat(path).st_size <= _MAX_FOREIGN_SCRIPT
 
     def _is_inside(self, path: str) -> bool:
         root = self.entry.project_dir
-        return bool(root) and any(is_below(path, each) for each in (root, _real(root)))
+        return bool(root) and any(is_below(path, each) for each in (root, os.path.realpath(root)))
 
     def needed_files(self, read: Callable[[str], bytes]) -> dict[str, None]:
         """Return the absolute paths of the files that scripts and code of the command need.
@@ -229,7 +227,7 @@ class HookCommand:
             if b"\0" in code:
                 continue
             if not _is_shell(script, code):
-                real = _real(script)
+                real = os.path.realpath(script)
                 found |= imported_beside(os.path.dirname(real), code, read)
                 found.pop(real, None)
             if not is_python_script(script, code):
@@ -243,7 +241,7 @@ class HookCommand:
     def _existing(self, arguments: Iterable[Argument]) -> Iterator[str]:
         """Yield the paths of the files that arguments name, without those of the system."""
         for path in (path for argument in arguments for path in _paths(argument.text or "", self.starts)):
-            if os.path.isfile(_noted(path)) and not _is_systems(path):
+            if os.path.isfile(path) and not _is_systems(path):
                 yield path
 
     def _parse_script(self, script: str, code: bytes) -> CommandWords:
@@ -264,7 +262,7 @@ class HookCommand:
         if "://" in token or "{}" in token:
             return []
         paths = _paths(token, self.starts)
-        if any(os.path.exists(_noted(path)) for path in paths):
+        if any(os.path.exists(path) for path in paths):
             # A skill runs in the folder that has the file. A command that names folders may find it in any of them.
             is_elsewhere = self.entry.form != "skill" and self.starts == self.own and not os.path.exists(paths[0])
             paths = paths[:1] if is_elsewhere else []
@@ -303,7 +301,7 @@ class HookCommand:
             except OSError:
                 continue
             if is_python_script(path, code):
-                folders.append(os.path.dirname(_real(path)))
+                folders.append(os.path.dirname(os.path.realpath(path)))
                 has_code = has_code or _RUNS_PYTHON.search(code) is not None
             elif _is_shell(path, code) and b"py" in code and depth < _MAX_DEPTH:
                 inner_code, inner_folders = self.python_code_in(self._parse_script(path, code), depth + 1)
@@ -368,18 +366,9 @@ def _is_shell(script: str, code: bytes) -> bool:
     return script.endswith((".sh", ".bash", ".zsh")) or (code.startswith(b"#!") and not is_python_script(script, code))
 
 
-def _noted(path: str) -> str:
-    """Return a path that is looked for, after noting what is there."""
-    return path
-
-
-def _real(path: str) -> str:
-    return os.path.realpath(path)
-
-
 def _is_systems(path: str) -> bool:
     """Whether a file belongs to the system or a package manager."""
-    return path.startswith(_SYSTEM_FOLDERS) or _real(path).startswith(_SYSTEM_FOLDERS)
+    return path.startswith(_SYSTEM_FOLDERS) or os.path.realpath(path).startswith(_SYSTEM_FOLDERS)
 
 
 def _shown(text: str) -> str:
@@ -390,4 +379,4 @@ def _shown(text: str) -> str:
 def _top_of(folder: str) -> str:
     """Return the top of the repository that ``folder`` is in, an empty string if there is none."""
     folders = filter(None, (folder, *folders_above(folder)))
-    return next((each for each in folders if os.path.lexists(_noted(os.path.join(each, ".git")))), "")
+    return next((each for each in folders if os.path.lexists(os.path.join(each, ".git"))), "")

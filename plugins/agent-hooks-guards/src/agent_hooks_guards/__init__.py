@@ -105,7 +105,6 @@ def agent_hooks_commands() -> dict[str, Any]:
 @hookimpl
 def agent_hooks_settings() -> dict[str, Any]:
     """Offer the table ``[guards]``."""
-    _settings.accepts = _accepts  # type: ignore[attr-defined]
     return {"guards": _settings}
 
 
@@ -119,6 +118,9 @@ def _accepts(table: PluginTable) -> bool:
     from .settings.build import build
 
     return build(table) is not None  # it raises an error for wrong settings
+
+
+_settings.accepts = _accepts  # type: ignore[attr-defined]
 
 
 @hookimpl

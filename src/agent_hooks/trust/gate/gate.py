@@ -69,8 +69,9 @@ class Protection:
             from agent_hooks.system.folders import config_dirs, managed_dir, state_dir
             from agent_hooks.system.sockets import socket_folder
 
-            own = filter(None, (os.path.dirname(socket_folder()),))
-            folders = (*config_dirs(), managed_dir(), state_dir(), *own)
+            folders = (*config_dirs(), managed_dir(), state_dir())
+            if socket := socket_folder():
+                folders = (*folders, os.path.dirname(socket))
         environment = environment or Environment(project=project)
         self.protected = ProtectedPaths((*folders, *further), files, environment, scripts)
         self._tables = dict(tables or {})
