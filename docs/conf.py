@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+from sphinx.ext.autodoc.mock import _MockObject
+
 import agent_hooks
 
 HERE = Path(__file__).parent
@@ -32,6 +34,9 @@ autodoc_mock_imports = """
     strands
 """.split()
 
+# `functools.wraps` copies it since Python 3.12, and takes nothing but a tuple.
+_MockObject.__type_params__ = ()
+
 nitpick_ignore = [
     # Type variables: a function returns the type that it is given.
     *(("py:class", name) for name in ("Agent", "Function", "P", "R")),
@@ -46,6 +51,7 @@ nitpick_ignore = [
     ("py:class", "TracerProvider"),
     ("py:class", "date"),
     ("py:class", "pluggy._manager.PluginManager"),
+    ("py:class", "pluggy._manager.PluginValidationError"),
 ]
 
 html_theme = "furo"

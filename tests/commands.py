@@ -86,6 +86,8 @@ class Command:
         self.script.write_text((WIRED if plugins else WIRED_ALONE) if wired else SCRIPT)
         if wired:
             (self.site / "tests.pth").write_text("\n".join(getsitepackages()))
+            if plugins:
+                self._install_those_of_tests()
         self.config = self.home / ".config" / "agent-hooks"
         self.environment = {
             "PATH": os.environ["PATH"],
@@ -103,6 +105,15 @@ class Command:
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
+
+    def _install_those_of_tests(self) -> None:
+        """Install the plugins of the environment in which the tests run, editable ones too."""
+        for folder in map(Path, getsitepackages()):
+            for found in folder.glob("_editable_impl_*.pth"):
+                (self.site / found.name).symlink_to(found)
+            for name in PLUGINS:
+                if (folder / name).exists():
+                    (self.site / name).symlink_to(folder / name)
 
     def hook(self, signature: str, answer: str, options: str = "", name: str = "house") -> None:
         """Install a plugin with one hook, ``def SIGNATURE: return ANSWER``."""

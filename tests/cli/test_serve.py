@@ -86,6 +86,7 @@ CASES = {
 _QUICK = ("denies", "ends_its_process", "sees_the_process_of_the_host", "gets_a_wrong_option", "gets_no_payload")
 
 
+@pytest.mark.interpreter
 @pytest.mark.parametrize(
     ("source", "given", "text", "arguments"),
     [pytest.param(*case, id=name, marks=() if name in _QUICK else pytest.mark.full) for name, case in CASES.items()],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -382,7 +383,7 @@ def test_only_what_the_call_needs_is_imported(command, ask):
 
 def test_a_closed_stdout_leaves_the_reason_and_the_exit_code(command, payload):
     command.hook(*DENY)
-    shell = f'exec "{sys.executable}" "{command.script}" run --agent codex >&-'
+    shell = f"exec {shlex.join(command.arguments('run', '--agent', 'codex'))} >&-"
     done = subprocess.run(
         ["sh", "-c", shell],
         env=command.environment,

@@ -358,15 +358,16 @@ def test_a_script_swapped_behind_every_look_is_not_what_runs(
     victim.trust()
     victim.write(f"{SCRIPT}.evil", victim.python if is_python else f"#!/bin/sh\n{victim.touch}\n", 0o755)
     for name, real in {"sh": shutil.which("sh"), "bash": shutil.which("bash"), "python3": sys.executable}.items():
-        interpreter = victim.folder / "bin" / name
+        interpreter = victim.folder / "swapping" / name
+        interpreter.parent.mkdir(exist_ok=True)
         interpreter.write_text(SWAPPING.format(script=file, interpreter=real))
         interpreter.chmod(0o755)
-    monkeypatch.setenv("PATH", str(victim.folder / "bin"), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", str(victim.folder / "swapping"), prepend=os.pathsep)
     decisions = [victim.asked(tool_input={"command": each}).decision for each in ("forbidden", "make", "forbidden")]
     assert decisions == ["deny", "proceed", "deny"]
     assert not victim.was_hit
     # By its path, it would have been.
-    subprocess.run([victim.folder / "bin" / ("python3" if is_python else "sh"), file], input=b"", check=True)
+    subprocess.run([victim.folder / "swapping" / ("python3" if is_python else "sh"), file], input=b"", check=True)
     assert victim.was_hit
 
 

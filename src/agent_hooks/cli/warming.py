@@ -21,6 +21,7 @@ from pkgutil import walk_packages
 from threading import active_count
 
 from agent_hooks.errors import AgentHooksError
+from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.sockets import counts_at_start
 
 from .confinement import confinement_of
@@ -143,8 +144,9 @@ def _import_ours() -> None:
         for found in walk_packages(import_module(package).__path__, f"{package}."):
             with suppress(ImportError):  # it needs an extra
                 import_module(found.name)
-    for name in (*_MODULES, "mmap", "_sha2", "asyncio"):  # the last for the hooks of others
+    for name in (*_MODULES, "mmap", "asyncio"):  # the last for the hooks of others
         import_module(name)
+    sha256_hex(b"")
 
 
 def _rehearse() -> None:
