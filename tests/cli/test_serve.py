@@ -189,7 +189,7 @@ threading.Thread(target=lock.acquire, daemon=True).start()
 EFFECTS = {
     "looks_at_the_folder": ("import os\nFOUND = os.getcwd()\n", "looks at the working folder"),
     "looks_at_a_relative_path": ("import os\nFOUND = os.path.exists('flag')\n", "looks at the working folder"),
-    "starts_a_thread": (f"{THREAD}FOUND = threading.active_count()\n", "does _thread.start"),
+    "starts_a_thread": (f"{THREAD}FOUND = threading.active_count()\n", "(does _thread.start|starts a thread)"),
     "leaves_a_socket_open": ("import socket\nSOCKET = socket.socket()\nFOUND = 1\n", "leaves a file open"),
     "writes_a_file": ("FILE = open(__file__ + '.log', 'a')\nFILE.write('x')\nFILE.close()\nFOUND = 1\n", "writes "),
     "starts_a_process": ("import os\nFOUND = os.system('true')\n", "does os.system"),
@@ -213,7 +213,7 @@ def test_an_import_that_does_something_is_left_to_each_event(command, payload, s
     assert [done.said for done in served] == [alone.said] * 2
     assert running.answered == 2
     status = command("serve", "--status").stdout
-    assert f"each event imports the plugin house: {effect}" in status.replace("its import ", "") + status
+    assert re.search(f"each event imports the plugin house: (its import )?{effect}", status)
 
 
 @pytest.mark.parametrize(
