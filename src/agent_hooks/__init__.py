@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from agent_hooks.model.tool_call import ToolExecution as ToolExecution
 
     from .adapters import protect as protect
+    from .engine.foreign_calls import Ending as Ending
     from .engine.foreign_calls import ModelUse as ModelUse
     from .engine.foreign_calls import ToolUse as ToolUse
-    from .engine.guarded_run import Ending as Ending
     from .engine.guarded_run import GuardedRun as GuardedRun
     from .engine.hooks import Hooks as Hooks
     from .engine.manager import HookManager as HookManager
@@ -150,8 +150,8 @@ _HOMES = {
     "handlers.handler_type": "HandlerType",
     "engine.hooks": "Hooks",
     "engine.manager": "HookManager",
-    "engine.foreign_calls": "ModelUse ToolUse",
-    "engine.guarded_run": "Ending GuardedRun",
+    "engine.foreign_calls": "Ending ModelUse ToolUse",
+    "engine.guarded_run": "GuardedRun",
     "engine.markers": "hookimpl hookspec",
     "engine.matchers": "CompositeMatcher MetadataMatcher PathMatcher StepTypeMatcher ToolNameMatcher",
     "model.outcome": "Decision Finding HookOutcome Shadowed",

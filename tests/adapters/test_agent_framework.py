@@ -27,11 +27,12 @@ from agent_framework import (  # noqa: E402
 from adapters.agent_framework_host import AgentFrameworkHost, Client  # noqa: E402
 from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
+from adapters.same_run import SameRun  # noqa: E402
 from agent_hooks import HookOutcome, PromptRefusedError, RegistrationError, RunStoppedError, protect  # noqa: E402
 from agent_hooks.adapters.agent_framework import AgentHooks  # noqa: E402
 
 
-class TestAgentFramework(Conformance):
+class TestAgentFramework(SameRun, Conformance):
     host = AgentFrameworkHost()
 
 

@@ -35,6 +35,7 @@ from pydantic import PrivateAttr  # noqa: E402
 from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.google_adk_host import PLACE, GoogleADKHost, Scripted, said  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
+from adapters.same_run import SameRun  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
 from agent_hooks.adapters.google_adk import AgentHooks  # noqa: E402
 from agent_hooks.engine.guarded_run import current_run  # noqa: E402
@@ -43,7 +44,7 @@ from agent_hooks.errors import RefusedError  # noqa: E402
 HOST = GoogleADKHost()
 
 
-class TestGoogleADK(Conformance):
+class TestGoogleADK(SameRun, Conformance):
     host = HOST
 
 

@@ -25,6 +25,7 @@ from pydantic import BaseModel  # noqa: E402
 from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call, Child  # noqa: E402
 from adapters.langchain_host import LangChainHost, Scripted  # noqa: E402
+from adapters.same_run import SameRun  # noqa: E402
 from agent_hooks import HookOutcome, RefusedError, RegistrationError, RunStoppedError  # noqa: E402
 from agent_hooks.adapters import protect  # noqa: E402
 from agent_hooks.adapters.framework import AdapterWarning  # noqa: E402
@@ -35,7 +36,7 @@ GO: Any = {"messages": [("user", "Go.")]}
 HOST = LangChainHost()
 
 
-class TestLangChain(Conformance):
+class TestLangChain(SameRun, Conformance):
     host = HOST
 
 

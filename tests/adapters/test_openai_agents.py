@@ -44,6 +44,7 @@ from pydantic import BaseModel  # noqa: E402
 from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from adapters.openai_agents_host import QUIET, OpenAIAgentsHost, Scripted  # noqa: E402
+from adapters.same_run import SameRun  # noqa: E402
 from agent_hooks import HookOutcome, RegistrationError, RunError, protect  # noqa: E402
 from agent_hooks.adapters.openai_agents import AgentHooks  # noqa: E402
 from agent_hooks.errors import RefusedError, SubagentDeniedError  # noqa: E402
@@ -51,7 +52,7 @@ from agent_hooks.errors import RefusedError, SubagentDeniedError  # noqa: E402
 HOST = OpenAIAgentsHost()
 
 
-class TestOpenAIAgents(Conformance):
+class TestOpenAIAgents(SameRun, Conformance):
     host = HOST
 
 

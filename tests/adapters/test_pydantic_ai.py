@@ -36,6 +36,7 @@ from pydantic_ai.tools import RunContext, ToolDefinition  # noqa: E402
 from adapters.conformance import DELETE, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from adapters.pydantic_ai_host import PydanticAIHost, Scripted  # noqa: E402
+from adapters.same_run import SameRun  # noqa: E402
 from agent_hooks import HookOutcome  # noqa: E402
 from agent_hooks.adapters import protect  # noqa: E402
 from agent_hooks.errors import PromptRefusedError, RefusedError, RegistrationError, RunError  # noqa: E402
@@ -87,7 +88,7 @@ SENT = {
 }
 
 
-class TestPydanticAI(Conformance):
+class TestPydanticAI(SameRun, Conformance):
     host = PydanticAIHost()
 
     @pytest.fixture(autouse=True)

@@ -2,12 +2,13 @@
 
 from adapters.conformance import Behaviours
 from adapters.runtime_host import RuntimeHost
+from adapters.same_run import SameRun
 from adapters.stand_in_host import StandInHost
 
 
-class TestStandIn(Behaviours):
+class TestStandIn(SameRun, Behaviours):
     host = StandInHost()
 
 
-class TestRuntime(Behaviours):
+class TestRuntime(SameRun, Behaviours):
     host = RuntimeHost()

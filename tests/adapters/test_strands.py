@@ -17,13 +17,14 @@ from strands.multiagent import GraphBuilder  # noqa: E402
 
 from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
+from adapters.same_run import SameRun  # noqa: E402
 from adapters.strands_host import Scripted, StrandsHost  # noqa: E402
 from agent_hooks import HookOutcome, PromptRefusedError, RefusedError, RegistrationError, RunStoppedError  # noqa: E402
 from agent_hooks.adapters import protect  # noqa: E402
 from agent_hooks.adapters.strands import AgentHooks  # noqa: E402
 
 
-class TestStrands(Conformance):
+class TestStrands(SameRun, Conformance):
     host = StrandsHost()
 
 

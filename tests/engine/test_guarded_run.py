@@ -125,9 +125,9 @@ def test_a_turn_has_its_events_in_order():
     heard: list[str] = []
     events = (
         "user_input before_turn before_execution should_continue before_step before_inference after_inference "
-        "before_tool_use after_tool_use after_step on_stop before_output after_execution after_turn"
+        "before_tool_use after_tool_use after_step should_continue on_stop before_output after_execution after_turn"
     ).split()
-    manager = managed(*((event, lambda ctx: heard.append(str(ctx.event))) for event in events))
+    manager = managed(*((event, lambda ctx: heard.append(str(ctx.event))) for event in dict.fromkeys(events)))
 
     async def loop(run: GuardedRun, prompt: str) -> str:
         await run.model(REQUEST, lambda request: "hi")
@@ -217,7 +217,10 @@ def test_a_forced_round_gets_the_reason_as_its_prompt_at_most_so_often():
 
 def test_a_limit_is_not_overridden_by_a_request_to_continue():
     manager = managed(
-        ("before_tool_use", lambda ctx: HookOutcome.stop("enough")),
+        (
+            "before_tool_use",
+            lambda ctx: HookOutcome.signal(StopSignal(reason=StopReason.TOKEN_LIMIT, message="enough")),
+        ),
         ("on_stop", lambda ctx: HookOutcome.force_continue("again")),
     )
     rounds: list[str] = []

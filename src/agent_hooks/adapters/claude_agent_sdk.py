@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, HookMatcher
 from claude_agent_sdk._internal.client import InternalClient
 
-from agent_hooks.engine.guarded_run import answering, current_run
-from agent_hooks.engine.suspension import exact_text
+from agent_hooks.engine.guarded_run import current_run
+from agent_hooks.engine.suspension import answering, exact_text
 from agent_hooks.errors import RegistrationError, described
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import WAITING, Decision, HookOutcome

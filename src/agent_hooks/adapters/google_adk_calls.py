@@ -32,8 +32,7 @@ if TYPE_CHECKING:
 
     from google.adk.runners import Runner
 
-    from agent_hooks.engine.foreign_calls import ToolUse
-    from agent_hooks.engine.guarded_run import Ending
+    from agent_hooks.engine.foreign_calls import Ending, ToolUse
 
 # The plugin, and what it asked in a session.
 NAME = "agent_hooks"

@@ -26,8 +26,7 @@ from agent_hooks.model.values import thaw
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from agent_hooks.engine.foreign_calls import ToolUse
-    from agent_hooks.engine.guarded_run import Ending
+    from agent_hooks.engine.foreign_calls import Ending, ToolUse
 
 _ROLES = {"human": "user", "ai": "assistant", "system": "system", "tool": "tool"}
 

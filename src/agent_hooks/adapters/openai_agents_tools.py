@@ -38,8 +38,7 @@ if TYPE_CHECKING:
 
     from agents.items import ToolApprovalItem
 
-    from agent_hooks.engine.foreign_calls import ToolUse
-    from agent_hooks.engine.guarded_run import Ending
+    from agent_hooks.engine.foreign_calls import Ending, ToolUse
     from agent_hooks.model.tool_call import ToolCall
 
 _STRUCTURED = (ToolOutputText, ToolOutputImage, ToolOutputFileContent)

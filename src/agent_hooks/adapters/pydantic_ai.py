@@ -279,7 +279,7 @@ class AgentHooks(FrameworkHooks, AbstractCapability[Any]):
 
     async def _passed(self, answer: Any) -> Any:
         """Return an answer that does not end the run, as judged by hooks."""
-        outcome = await self.run._dispatch(HookEvent.BEFORE_OUTPUT, output=answer)
+        outcome = await self.run.ask(HookEvent.BEFORE_OUTPUT, output=answer)
         if outcome.blocks:
             raise RefusedError(outcome.reason, str(HookEvent.BEFORE_OUTPUT))
         return outcome._fields.get("output", answer)

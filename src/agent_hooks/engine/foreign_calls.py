@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextvars import ContextVar
 from time import time
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome
-from agent_hooks.model.state import AgentState, Message, StopSignal, foremost
+from agent_hooks.model.state import AgentState, Message, StopSignal, Usage, foremost
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.model.values import Value, frozen_fields
 
@@ -96,6 +96,17 @@ class ModelUse(Value):
     def stop_signal(self) -> StopSignal | None:
         """The most authoritative signal, the first of equals; None if the run goes on."""
         return foremost(self.signals)
+
+
+class Ending(NamedTuple):
+    """The end of a run. ``output``: the answer as judged by hooks, None if they withhold it, for the ``reason``;
+    ``again``: the text for another round that a hook requests; ``stop_signal``: why the run was stopped.
+    """
+
+    output: Any = None
+    again: str | None = None
+    reason: str = ""
+    stop_signal: StopSignal | None = None
 
 
 class _Waits(Exception):  # noqa: N818 - not an error: it carries the question out of the call
@@ -271,13 +282,14 @@ class ForeignRequest(ForeignLoop, AskingLoop):
         """Send one request, as often as its hooks request. Raises the errors of ``run``."""
         if not isinstance(request, ModelRequest):
             raise TypeError(f"A request is a ModelRequest, not {type(request).__name__}.")
-        self._request, self._run = request, run
+        self._request, self._run, self.usage = request, run, Usage()
         pending, response = PendingRequest(self), None
         try:
             response = await pending.make()
         except _Waits:
             pending.outcome = self.outcome
         outcome = pending.outcome
+        self.is_stopped = outcome.decision is Decision.STOP
         fields: dict[str, Any] = {**self.collected(), "messages": tuple(self.messages)}
         fields |= {"response": response, "finish_reason": pending.finish_reason}
         if response is None:
@@ -321,8 +333,9 @@ class ForeignRequest(ForeignLoop, AskingLoop):
         """Collect the messages that hooks add in front of the response."""
         self.messages += messages
 
-    def count(self, model: str, response: ModelResponse, used: ModelResponse) -> None:  # noqa: ARG002
+    def count(self, model: str, response: ModelResponse, used: ModelResponse) -> None:
         """Add the usage to the state, if there is one."""
+        self.usage += response.usage
         state: AgentState | None = self.fields.get("state")
         if state is not None:
             self.keep((state if self.keeper is None else self.keeper.state).with_model_usage(model, used.usage))

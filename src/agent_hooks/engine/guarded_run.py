@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import PromptRefusedError, RunStoppedError, SubagentDeniedError
 from agent_hooks.model.events import HookEvent
@@ -14,14 +14,15 @@ from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopS
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
-from .foreign_calls import AT_WORK, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
+from .foreign_calls import AT_WORK, Ending, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
+from .lifecycle import COMPLETED, Lifecycle, final_status
+from .messages import NOT_RUN, has_failed, messages_from, messages_of
 from .state_changes import guarded
-from .suspension import exact_text
+from .suspension import answering, exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from agent_hooks.model.context import HookContext
     from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.tool_call import ToolCall
@@ -35,22 +36,10 @@ _NOBODY: Any = object()
 # Fields that an operation of its own has in common with the agents that its tool starts.
 _PLACE = "session_id agent_id agent_name execution_id cwd depth parent_agent_id project_dir host".split()
 _NO_ANSWER = "Nobody can answer here: "
-_STOPPED = "Not run: the run was stopped."
 _AGAIN = "A hook requests another round."
 
 
-class Ending(NamedTuple):
-    """The end of a run. ``output``: the answer as judged by hooks, None if they withhold it, for the ``reason``;
-    ``again``: the text for another round that a hook requests; ``stop_signal``: why the run was stopped.
-    """
-
-    output: Any = None
-    again: str | None = None
-    reason: str = ""
-    stop_signal: StopSignal | None = None
-
-
-class GuardedRun:
+class GuardedRun(Lifecycle):
     """One run of an agent under its hooks.
 
     ``await start(prompt)``, then ``await model(request, ask)`` for each request to the model and ``await tool(call,
@@ -70,6 +59,7 @@ class GuardedRun:
         sync: bool = False,
         **fields: Any,
     ) -> None:
+        super().__init__()
         parent = current_run() if parent is None else None if parent is _NOBODY else parent
         fields.setdefault("execution_id", os.urandom(8).hex())
         fields.setdefault("agent_id", fields.get("agent_name") or "agent")
@@ -80,6 +70,7 @@ class GuardedRun:
             fields["depth"] = parent.depth + 1
         fields.setdefault("session_id", fields["execution_id"])
         self.hooks: Hooks = hooks.in_session(fields["session_id"])
+        self.max_forced = hooks.manager.policy.max_forced_continuations
         self.parent = parent
         self.owner: Any = None  # the adapter's hooks, which agents started inside get as well
         self.sync = sync
@@ -95,16 +86,21 @@ class GuardedRun:
         self._taking = Lock()  # sync loops may make parallel calls in threads
         self._told: BaseException | None = None  # to on_error, by the request that it ended
         self.added: list[Message] = []  # by hooks, for the next request
-        self.forced = 0
         self._failures = 0
+        self._ending: Ending | None = None  # once it has ended
+        self._is_begun = False  # a step has started, and its request is not made yet
+        self._is_complete = self._is_over = False  # for the loop; for hooks, which have been told
+        self._may_force = True
+        self._answer: tuple[int, Any] = (0, None)  # the last one, and the steps until then
         self._step: Step | None = None
         self._executions: list[ToolUse] = []  # of the step
         self._task: Any = None
 
     @property
     def stop_signal(self) -> StopSignal | None:
-        """Why the run is stopped; None if it goes on."""
-        return self.state.stop_signal
+        """Why the run is stopped; None if it goes on, or has come to its own end."""
+        signal = self.state.stop_signal
+        return None if signal is None or signal.reason is StopReason.COMPLETED else signal
 
     @property
     def wants_model(self) -> bool:
@@ -140,47 +136,50 @@ class GuardedRun:
         elif prompt is not None:
             outcome = await self._refusable(HookEvent.USER_INPUT, prompt=prompt)
             prompt = outcome._fields.get("prompt", prompt)
+            self.add(*messages_from(outcome))
         if self.parent is None:
             await self._refusable(HookEvent.BEFORE_TURN)
         if prompt is not None:
             self.state = self.state.with_messages(Message(role="user", content=prompt))
-        await self._dispatch(HookEvent.BEFORE_EXECUTION)
-        self._check_stopped()
+        await self.ask(HookEvent.BEFORE_EXECUTION)
+        if self.state.stop_signals:
+            await self._begin_step()
         return prompt
 
     async def model(self, request: ModelRequest, ask: Callable[[ModelRequest], Any]) -> ModelUse:
         """Send the request of the next step, as ``Hooks.call_model`` does. Messages that hooks added since the last
-        request are behind its own. Raises ``RunStoppedError`` if hooks stop the run or let no response pass.
+        request are behind its own. A step that hooks stop, or in which they let no response pass, ends the run, unless
+        ``on_stop`` hooks request another one. Raises ``RunStoppedError``.
         """
-        await self._end_step()
-        self._check_stopped()
-        await self._dispatch(HookEvent.SHOULD_CONTINUE, step=self.state.last_step)
-        self._check_stopped()
-        await self._dispatch(HookEvent.BEFORE_STEP)
-        self._check_stopped()
-        if self.added:
-            request = request.replace(messages=(*request.messages, *self.added))
-            self.added.clear()
-        step = Step(index=self.state.step_count)
-        try:
-            use = await ForeignRequest(self.hooks, self._place(), sync=self.sync, keeper=self).make(request, ask)
-        except BaseException as error:
-            self._told = error
-            raise
-        self.take(None, use.signals)
-        response = use.response
-        if response is None:
+        while True:
+            await self._end_step()
+            await self._begin_step()
+            self._is_begun = False
+            if self.added:
+                request = request.replace(messages=(*request.messages, *self.added))
+                self.added.clear()
+            step = Step(index=self.state.step_count)
+            loop = ForeignRequest(self.hooks, self._place(), sync=self.sync, keeper=self)
+            try:
+                use = await loop.make(request, ask)
+            except BaseException as error:
+                self._told = error
+                if is_failure(error):
+                    self._step = step.replace(errors=(ErrorInfo.of(error),))
+                raise
+            self.take(None, use.signals)
+            if use.context:
+                self.added.append(hook_message(use.context))
+            if (response := use.response) is not None:
+                self.is_stopping = loop.is_stopped
+                message = Message(role="assistant", content=response.content or "", tool_calls=response.tool_calls)
+                model = response.model or request.model
+                self._step = step.replace(message=message, usage=loop.usage, model=model)
+                return use
+            self._step = step.replace(usage=loop.usage) if loop.usage.total else step
             if use.token or not use.signals:
                 signal = StopSignal.decided(HookEvent.BEFORE_INFERENCE, use.outcome)
-                self.state = self.state.with_stop_signal(signal.replace(message=_NO_ANSWER + use.reason))
-            self._check_stopped()
-        else:
-            message = Message(role="assistant", content=response.content or "", tool_calls=response.tool_calls)
-            step = step.replace(message=message, usage=response.usage, model=response.model or request.model)
-        if use.context:
-            self.added.append(hook_message(use.context))
-        self._step = step
-        return use
+                self.add_signal(signal.replace(message=_NO_ANSWER + use.reason))
 
     async def tool(
         self,
@@ -198,8 +197,8 @@ class GuardedRun:
         ``about``: the arguments that the question was about (default: those of the call); ``question``: its text, the
         ``reason`` of that ``ToolUse`` (default: whatever hooks ask about these arguments). It holds for exactly these.
         """
-        if self.stop_signal is not None:
-            return ToolUse._of(ToolUse.denied(call, _STOPPED)._fields)
+        if self.is_stopping or (self._step is None and self.stop_signal is not None):
+            return ToolUse._of(ToolUse.denied(call, NOT_RUN)._fields)
         hooks, resume = self.hooks, None
         if answer is not None:
             token = self.waiting.pop(self._key(call), None)
@@ -225,7 +224,9 @@ class GuardedRun:
 
     async def _call(self, hooks: Hooks, call: ToolCall, run: Run, resume: Resume, passed: Errors) -> ToolUse:
         loop = ForeignCall(hooks, self._place(), sync=self.sync, resume=resume, keeper=self)
-        return await loop.make(call, run, passed)
+        use = await loop.make(call, run, passed)
+        self.is_stopping = self.is_stopping or loop.is_stopped
+        return use
 
     def _key(self, call: ToolCall) -> tuple[str, ...]:
         fields = self.fields
@@ -239,37 +240,52 @@ class GuardedRun:
         self.waiting[self._key(call)] = token
 
     async def end(self, output: Any = None, *, may_continue: bool = True) -> Ending:
-        """End the run with its answer, or start another round if hooks request it and ``may_continue``."""
+        """End the run with its answer, or start another round if hooks request it and ``may_continue``. A run that was
+        stopped in a further round, before a step of it was made, ends with the answer of the round before.
+        """
+        if self._ending is not None:
+            return self._ending
         await self._end_step()
-        if not await self._may_stop(output, may_continue=may_continue):
+        if output is not None:
+            self._answer = (self.state.step_count, output)
+        elif self._answer[0] == self.state.step_count:
+            output = self._answer[1]
+        self._is_complete, self._may_force = True, may_continue
+        if not self._is_over and await self._starts_step():
+            self._is_begun = True
             again = "\n\n".join(message.content for message in self.added) or _AGAIN
             self.added.clear()
             return Ending(again=again)
         reason = ""
         if output is not None:
-            outcome = await self._dispatch(HookEvent.BEFORE_OUTPUT, output=output)
-            output = None if outcome.blocks else outcome._fields.get("output", output)
-            reason = outcome.reason if outcome.blocks else ""
-        return Ending(await self._finish(output), None, reason, self.stop_signal)
+            output, reason = await self.release(output)
+        output = await self._finish(output)
+        self._ending = Ending(output, None, reason, self.stop_signal)
+        return self._ending
 
     async def fail(self, error: BaseException, *, may_retry: bool = True) -> bool:
         """Tell hooks of an error that ends the run, unless they know of it, and end the run. If hooks request that it
         be tried again, and it ``may_retry``, return True instead.
         """
+        if self._ending is not None:
+            return False
         info = ErrorInfo.of(error)
         self.state = self.state.replace(errors=(*self.state.errors, info), status="failed")
         outcome = PROCEED
         if not _comes_from(error, self._told):
-            outcome = await self._dispatch(HookEvent.ON_ERROR, error=error, error_list=self.state.errors)
+            outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=self.state.errors)
             self._failures += 1
         if may_retry and outcome.decision is Decision.RETRY and self._failures <= self.hooks.manager.policy.max_retries:
             self.state = self.state.replace(status="in_progress")
             return True
-        await self._end_step()
         signal = StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="GuardedRun")
-        self.state = self.state.with_stop_signal(signal)
-        await self._may_stop(None, may_continue=False)
+        self.add_signal(signal)
+        await self._end_step()
+        if not self._is_over:
+            self._may_force = False
+            await self._starts_step()
         await self._finish(None)
+        self._ending = Ending(stop_signal=self.stop_signal)
         return False
 
     async def before_subagent(self, name: str, task: Any, *, sync: bool = False) -> Any:
@@ -279,7 +295,7 @@ class GuardedRun:
         if self.depth >= MAX_DEPTH:
             raise SubagentDeniedError(f"Denied: agents start agents at most {MAX_DEPTH} deep.")
         about = {"name": name, "task": task, "max_depth": MAX_DEPTH}
-        outcome = await self._dispatch(HookEvent.BEFORE_SUBAGENT, sync=sync, **about)
+        outcome = await self.ask(HookEvent.BEFORE_SUBAGENT, sync=sync, **about)
         if outcome.blocks or outcome.decision in WAITING:
             reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
             raise SubagentDeniedError(f"Denied: {reason}")
@@ -288,7 +304,7 @@ class GuardedRun:
     async def after_subagent(self, *, result: Any, sync: bool = False, **about: Any) -> Any:
         """Return the result of such an agent as changed by hooks. Raises ``SubagentDeniedError``."""
         about |= {"result": result, "max_depth": MAX_DEPTH}
-        outcome = await self._dispatch(HookEvent.AFTER_SUBAGENT, sync=sync, **about)
+        outcome = await self.ask(HookEvent.AFTER_SUBAGENT, sync=sync, **about)
         if outcome.decision is Decision.DENY:
             raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
         return outcome._fields.get("result", result)
@@ -320,38 +336,65 @@ class GuardedRun:
     def _place(self) -> dict[str, Any]:
         return {**self.fields, "state": self.state, "step_index": self.state.step_count}
 
-    async def _dispatch(self, event: HookEvent, *, sync: bool | None = None, **about: Any) -> HookOutcome:
-        if not self.hooks.listens(event):
-            return PROCEED
-        loop = ForeignLoop(self.hooks, self._place(), sync=self.sync if sync is None else sync, keeper=self)
-        outcome = await loop.ask(event, **about)
-        if outcome is not PROCEED and outcome.decision not in WAITING:
-            loop.take(outcome)
-            self.take(None, tuple(loop.signals))
-            self.added += loop.messages
-            if outcome.context:
-                self.added.append(hook_message(outcome.context))
+    async def ask(self, event: HookEvent, *, sync: bool | None = None, **about: Any) -> HookOutcome:
+        """Dispatch an event and apply its outcome. ``sync`` (default: that of the run): its caller cannot wait."""
+        outcome = PROCEED
+        if self.hooks.listens(event):
+            loop = ForeignLoop(self.hooks, self._place(), sync=self.sync if sync is None else sync, keeper=self)
+            outcome = await loop.ask(event, **about)
+            if outcome is not PROCEED and outcome.decision not in WAITING:
+                with self._taking:
+                    self.apply(event, outcome)
+        if event is HookEvent.SHOULD_CONTINUE and self._is_complete:
+            self.add_signal(COMPLETED)
         return outcome
+
+    def add(self, *messages: Message) -> None:
+        """Add messages of hooks to the next request."""
+        self.added += messages
+
+    def about_stop(self) -> dict[str, Any]:
+        """Return the last prompt and answer, for ``on_stop``."""
+        prompts = [message.content for message in self.state.messages if message.role == "user"]
+        return {"prompt": prompts[-1] if prompts else None, "output": self._answer[1]}
+
+    def may_continue(self, *, is_shown: bool = False) -> bool:
+        """Whether nothing stops the run, or a request for another round, which the loop can make, overrides it."""
+        return (self._may_force or not self.state.stop_signals) and super().may_continue(is_shown=is_shown)
+
+    async def _begin_step(self) -> None:
+        """Start the next step, unless it has started. Raises ``RunStoppedError``."""
+        if not self._is_begun and not await self._starts_step():
+            signal = self.state.stop_signal
+            assert signal is not None
+            raise RunStoppedError(signal)
+        self._is_begun = True
+
+    async def _starts_step(self) -> bool:
+        self._is_over, self.is_stopping = not await self.start_step(), False
+        self._is_complete = self._is_complete and self._is_over
+        return not self._is_over
 
     async def _refusable(self, event: HookEvent, **about: Any) -> HookOutcome:
         """Dispatch an event before the run. Raises ``PromptRefusedError`` and ``RunStoppedError``."""
-        outcome = await self._dispatch(event, **about)
+        outcome = await self.ask(event, **about)
         if outcome.decision in WAITING:
             raise PromptRefusedError(_NO_ANSWER + outcome.reason)
         if outcome.decision is Decision.DENY:
             raise PromptRefusedError(outcome.reason)
-        self._check_stopped()
+        if outcome.decision is Decision.STOP and (signal := self.stop_signal) is not None:
+            self.state = self.state.replace(status="stopped")
+            self._ending = Ending(stop_signal=signal)  # at the prompt: there is no run
+            raise RunStoppedError(signal)
         return outcome
 
     async def _finish(self, output: Any) -> Any:
         """Dispatch the last events; return the output, which the hooks of a parent may change or withhold."""
-        signal, state = self.stop_signal, self.state
-        is_forced = signal is not None and signal.reason.was_force_stopped
-        status = "failed" if state.status == "failed" else "stopped" if is_forced else "completed"
-        self.state = self.state.replace(status=status, output=output)
-        await self._dispatch(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
+        status, signal = final_status(self.state), self.state.stop_signal
+        state = self.state = self.state.replace(status=status, output=output, continuation_requested=False)
+        await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
         if self.parent is None:
-            await self._dispatch(HookEvent.AFTER_TURN)
+            await self.ask(HookEvent.AFTER_TURN, status=status, message_count=len(self.state.messages))
         else:
             error = state.errors[-1] if state.errors else None
             about: dict[str, Any] = {"name": self.fields.get("agent_name", ""), "task": self._task}
@@ -366,25 +409,14 @@ class GuardedRun:
     async def _end_step(self) -> None:
         step, self._step = self._step, None
         if self._executions:
-            step = (step or Step(index=self.state.step_count)).replace(executions=tuple(self._executions))
+            errors = tuple(use.error for use in self._executions if use.error is not None and has_failed(use))
+            step = step or Step(index=self.state.step_count)
+            step = step.replace(executions=tuple(self._executions), errors=(*step.errors, *errors))
             self._executions.clear()
         if step is not None:
-            await self._dispatch(HookEvent.AFTER_STEP, step=step)
-            self.state = self.state.with_step(step).replace(usage=self.state.usage + step.usage)
-
-    async def _may_stop(self, output: Any, *, may_continue: bool) -> bool:
-        """Ask whether the run may stop; hooks may force another round, but not past a limit, an error or a gate."""
-        about = {"stop_signal": self.stop_signal, "stop_hook_active": self.forced > 0, "output": output}
-        outcome = await self._dispatch(HookEvent.ON_STOP, **about)
-        most = self.hooks.manager.policy.max_forced_continuations
-        wants = outcome.decision is Decision.FORCE_CONTINUE or self.state.continuation_requested
-        self.state = self.state.replace(continuation_requested=False)
-        if not (wants and may_continue) or self.stop_signal is not None or self.forced >= most:
-            return True
-        self.forced += 1
-        if outcome.reason:
-            self.added.append(hook_message(outcome.reason))
-        return False
+            self.state = self.state.replace(usage=self.state.usage + step.usage).with_messages(*messages_of(step))
+            await self.ask(HookEvent.AFTER_STEP, step=step)
+            self.state = self.state if step.is_blank else self.state.with_step(step)
 
     def take(self, state: AgentState | None, signals: tuple[StopSignal, ...] = ()) -> None:
         """Take over a state that a hook returned, and signals."""
@@ -393,10 +425,6 @@ class GuardedRun:
                 self.state = guarded(self.state, state)
             if new := [signal for signal in signals if signal not in self.state.stop_signals]:
                 self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
-
-    def _check_stopped(self) -> None:
-        if (signal := self.stop_signal) is not None:
-            raise RunStoppedError(signal)
 
 
 def current_run() -> GuardedRun | None:
@@ -410,16 +438,6 @@ def current_run() -> GuardedRun | None:
         return None
     place = {name: found.fields[name] for name in _PLACE if name in found.fields}
     return GuardedRun(found.hooks, parent=_NOBODY, sync=getattr(found, "sync", False), **place)
-
-
-def answering(answer: bool, about: Mapping[str, Any], question: str | None = None) -> Any:
-    """Return an ``ask`` that answers the question about exactly these arguments, and leaves others to the host."""
-    known = exact_text(about)
-
-    def ask(ctx: HookContext, asked: str) -> Any:
-        return answer if exact_text(ctx.tool_args) == known and question in (None, asked) else "host"
-
-    return ask
 
 
 def _comes_from(error: BaseException | None, told: BaseException | None) -> bool:

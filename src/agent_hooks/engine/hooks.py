@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.tool_call import ToolCall
 
-    from .foreign_calls import ModelUse, ToolUse
-    from .guarded_run import Ending, GuardedRun
+    from .foreign_calls import Ending, ModelUse, ToolUse
+    from .guarded_run import GuardedRun
     from .manager import HookManager
     from .plan import Chain, Hook
     from .suspension import Given, Key, Suspension

@@ -12,7 +12,7 @@ from .answers import same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from agent_hooks.model.context import HookContext
@@ -128,3 +128,13 @@ def _place(ctx: HookContext) -> tuple[Any, ...]:
     call = ctx.tool_call
     where = (ctx.event, ctx.session_id, ctx.agent_id, ctx.agent_name, ctx.cwd)
     return (*where, call and (call.id, call.name, call.kind, call.aliases))
+
+
+def answering(answer: bool, about: Mapping[str, Any], question: str | None = None) -> Any:
+    """Return an ``ask`` that answers the question about exactly these arguments, and leaves others to the host."""
+    known = exact_text(about)
+
+    def ask(ctx: HookContext, asked: str) -> Any:
+        return answer if exact_text(ctx.tool_args) == known and question in (None, asked) else "host"
+
+    return ask

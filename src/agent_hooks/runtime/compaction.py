@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from agent_hooks.engine.calling import is_failure
+from agent_hooks.engine.messages import messages_of
 from agent_hooks.errors import RunError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest
@@ -14,7 +15,6 @@ from agent_hooks.model.state import Message
 from agent_hooks.model.values import plain, written
 
 from .log import logger
-from .messages import messages_of
 from .session_events import refusal
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.checks import ACTION
 from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.lifecycle import COMPLETED
+from agent_hooks.engine.messages import messages_of
 from agent_hooks.engine.registration import HookRegistration
 from agent_hooks.errors import RunError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
-from agent_hooks.model.state import StopReason, StopSignal
-
-from .messages import messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 # The events of default hooks: on these it makes no difference that they run before all other hooks.
 DEFAULT_EVENTS = frozenset({HookEvent.AFTER_STEP, HookEvent.SHOULD_CONTINUE})
-_FINISHED = HookOutcome.signal(StopSignal(reason=StopReason.COMPLETED, message="The model has finished."))
+_FINISHED = HookOutcome.signal(COMPLETED)
 
 
 def accumulate_usage(state: AgentState, step: Step) -> HookOutcome | None:

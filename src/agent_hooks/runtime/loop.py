@@ -6,10 +6,12 @@ from logging import DEBUG
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
+from agent_hooks.engine.lifecycle import Lifecycle, final_status
+from agent_hooks.engine.messages import UNRELEASED, messages_from, with_cut_step
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
-from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage, hook_message
+from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, Caller, acting_as, check_asyncio, framework_run
@@ -17,19 +19,15 @@ from .defaults import DEFAULT_EVENTS, DefaultChains
 from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
-from .messages import UNRELEASED, messages_from, with_cut_step
 from .pausing import Paused, pause, remember
 from .run_states import (
-    ContinuationRequest,
     active_skill,
     answer_of,
     context_of,
-    final_status,
     fresh,
     last_of,
     limit_signal,
     with_answer,
-    with_outcome,
     with_skill,
     with_tools,
 )
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
     from .pausing import Resumption
 
 
-class AgentRun:
+class AgentRun(Lifecycle):
     """One run of an agent: an async iterator over its states, one for each completed step, the last at the end.
 
     ``state`` is always the last consistent state, also after cancellation: it can be run again. ``depth`` is 0, in a
@@ -67,8 +65,9 @@ class AgentRun:
         skill: str | None = None,
         parent: AgentRun | GuardedRun | None = None,
     ) -> None:
+        super().__init__()
         parent = framework_run() if parent is None else parent
-        self.agent = agent
+        self.agent, self.max_forced = agent, agent.policy.max_forced_continuations
         self.hooks = agent.interceptor
         self.defaults = DefaultChains()
         self.parent = parent
@@ -81,10 +80,6 @@ class AgentRun:
         self.answered: Resumption | None = None  # until the operation that waits for it starts
         self.waits_again: Resumption | None = None  # until the run is suspended for the same operation again
         self.paused: Suspended | None = None  # where in a step to resume
-        self.continuation: ContinuationRequest | None = None  # a hook requests another round
-        self.is_granted = False  # that request
-        self.is_stopping = False  # the tools that the model calls in this step are not run any more
-        self.forced = 0
         self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens a long conversation
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
@@ -177,21 +172,23 @@ class AgentRun:
         await self.ask(HookEvent.BEFORE_EXECUTION)
         return True
 
-    async def start_step(self) -> bool:
-        """Start the next step if nothing stops the run; otherwise ``on_stop`` may force one."""
-        while not await self.may_start_step():
-            self.drop_continuation()
-            signal, is_repeat = self.state.stop_signal, self.forced > 0
-            about = {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
-            await self.ask(HookEvent.ON_STOP, stop_signal=signal, stop_hook_active=is_repeat, **about)
-            if not (self.state.continuation_requested and self.may_continue(is_shown=True)):
-                return False
-        if self.compact is not None and self.state.step_count:  # before the first step the session did
+    def about_stop(self) -> dict[str, Any]:
+        """Return the last prompt and answer, for ``on_stop``."""
+        return {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
+
+    def limit(self) -> StopSignal | None:
+        """Return the signal of the limit of steps, if it is reached."""
+        made, most = self.state.step_count, self.agent.max_steps
+        return None if most is None or made < most else limit_signal(made, most)
+
+    async def prepare(self) -> None:
+        """Shorten a long conversation; before the first step the session did."""
+        if self.compact is not None and self.state.step_count:
             self.state = await self.compact(self.state)
-        if self.continuation is not None and self.continuation.reason:
-            self.state = self.state.with_messages(hook_message(self.continuation.reason))
-        self.drop_continuation()
-        return True
+
+    def add(self, *messages: Message) -> None:
+        """Add messages to the conversation."""
+        self.state = self.state.with_messages(*messages)
 
     async def run_step(self) -> None:
         """Run the step that has started, or resume it; ``after_step`` follows in every case."""
@@ -254,69 +251,18 @@ class AgentRun:
 
     async def release_output(self, output: Any) -> None:
         """Release the final answer as changed by its hooks; a change or refusal applies to the conversation too."""
-        outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
-        released = None if outcome.blocks else outcome._fields.get("output", output)
-        if outcome.blocks and outcome.decision is not Decision.STOP:
-            self.add_stop(HookEvent.BEFORE_OUTPUT, outcome)
-        if outcome.blocks or "output" in outcome._fields:
-            self.state = with_answer(self.state, outcome.reason if outcome.blocks else released)
+        released, reason = await self.release(output)
+        if reason or released is not output:
+            self.state = with_answer(self.state, reason if released is None else released)
         self.state = self.state.replace(output=released)
 
-    # -- continuing and stopping -------------------------------------------------------------------------------------
-
-    def may_continue(self, *, is_shown: bool = False) -> bool:
-        """Whether nothing stops the run, or a request for another round overrides it; such requests are counted."""
-        signals = self.state.stop_signals
-        if not signals:
-            return True
-        continuation = self.continuation if self.state.continuation_requested else None
-        # In a subagent the decision to stop may come from one of its parent's hooks.
-        is_shown = is_shown and self.parent is None
-        if continuation is None or not all(continuation.may_override(signal, is_shown=is_shown) for signal in signals):
-            return False
-        if not self.is_granted:
-            most = self.agent.policy.max_forced_continuations
-            if self.forced >= most:
-                logger.warning("agent_hooks: hooks have forced %d rounds of this run; it may stop now.", most)
-                return False
-            self.forced += 1
-            self.is_granted = True
-        self.state = self.state.replace(stop_signals=())
-        return True
-
-    async def may_start_step(self) -> bool:
-        """Whether hooks and the agent's limit allow another step; add a stop signal at the limit."""
-        if not self.may_continue():
-            return False
-        await self.ask(HookEvent.SHOULD_CONTINUE, step=self.state.last_step)
-        if not self.may_continue():
-            return False
-        made, most = self.state.step_count, self.agent.max_steps
-        if most is None or made < most:
-            await self.ask(HookEvent.BEFORE_STEP)
-            return self.may_continue()
-        self.add_signal(limit_signal(made, most))
-        return False
+    # -- skills ------------------------------------------------------------------------------------------------------
 
     def enter_skill(self, name: str) -> None:
         """Make a skill the active one until the end of the run: its hooks are live, and the state names it."""
         self.hooks = in_skill(self.hooks, name)
         self.fields["skill"] = name
         self.state = with_skill(self.state, name)
-
-    def drop_continuation(self) -> None:
-        """Drop the request for another round: it was met, or comes too late."""
-        self.continuation, self.is_granted = None, False
-        if self.state.continuation_requested:
-            self.state = self.state.replace(continuation_requested=False)
-
-    def add_signal(self, signal: StopSignal) -> None:
-        """Add a stop signal."""
-        self.state = self.state.with_stop_signal(signal)
-
-    def add_stop(self, event: HookEvent, outcome: HookOutcome) -> None:
-        """Add the stop signal for a hook's decision to stop."""
-        self.add_signal(StopSignal.decided(event, outcome))
 
     # -- failing -----------------------------------------------------------------------------------------------------
 
@@ -412,20 +358,6 @@ class AgentRun:
     def context(self, event: HookEvent, **about: Any) -> HookContext:
         """Return the context for hooks: the current state of the run."""
         return context_of(event, self.state, self.fields, about)
-
-    def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
-        """Apply the outcome to the state: messages, signals, a request to continue or stop."""
-        state = with_outcome(self.state, event, outcome)
-        if state.continuation_requested and self.continuation is None:
-            self.continuation = ContinuationRequest()
-        self.state = state
-        if outcome.decision is Decision.STOP:
-            self.add_stop(event, outcome)
-        elif outcome.decision is Decision.FORCE_CONTINUE:
-            self.continuation = ContinuationRequest(
-                outcome.source or "code", outcome.reason or "Stop hook requested continuation"
-            )
-            self.state = state.replace(continuation_requested=True)
 
     async def ask_or_pause(
         self, event: HookEvent, *, made: int = 0, hints: Sequence[Message] = (), **about: Any

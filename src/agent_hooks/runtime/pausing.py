@@ -12,6 +12,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.messages import unfinished, with_cut_step
 from agent_hooks.engine.suspension import Given, answer_to_ask, exact_text
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
 from agent_hooks.model.events import find_event
@@ -20,7 +21,6 @@ from agent_hooks.model.state import Answered, StopSignal, Suspended
 from agent_hooks.model.values import plain, written
 
 from .log import logger
-from .messages import unfinished, with_cut_step
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import os
 from time import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from agent_hooks.engine.state_changes import guarded
+from agent_hooks.engine.messages import has_failed
 from agent_hooks.errors import SuspensionError
 from agent_hooks.model.context import HookContext
-from agent_hooks.model.events import HookEvent
-from agent_hooks.model.policy import RANKS
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal
 from agent_hooks.model.values import frozen_fields
 
-from .log import logger
-from .messages import has_failed, messages_from
-
 if TYPE_CHECKING:
+    from agent_hooks.model.events import HookEvent
     from agent_hooks.model.inference import ModelRequest
-    from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 
     from .tool_calls import ToolCalls
 
-# Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.
-_PLACED_ELSEWHERE = frozenset(
-    "user_input before_inference after_inference before_tool_use on_tool_error after_tool_use before_subagent "
-    "after_subagent".split()
-)
-# Subagents may run concurrently: a state returned by a hook of one would undo changes made meanwhile.
-_CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
 _FINISHED = frozenset({"completed", "stopped", "failed"})
 # Fields dropped when a finished run, or one with a new prompt, starts.
 _EXECUTION = frozenset("steps current_step usage model_usage stop_signals continuation_requested errors output".split())
@@ -91,23 +79,6 @@ def with_answer(state: AgentState, content: Any) -> AgentState:
     return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))
 
 
-def with_outcome(state: AgentState, event: HookEvent, outcome: HookOutcome) -> AgentState:
-    """Return the state with the state, messages, context and signals of an outcome applied."""
-    brought = outcome._fields
-    if brought.get("state") is not None and event not in _CONCURRENT:
-        try:
-            state = guarded(state, brought["state"])
-        except (TypeError, AttributeError) as error:
-            logger.warning(
-                "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
-            )
-    if event not in _PLACED_ELSEWHERE and (messages := messages_from(outcome)):
-        state = state.with_messages(*messages)
-    if brought.get("signals"):
-        state = state.replace(stop_signals=(*state.stop_signals, *outcome.signals))
-    return state
-
-
 def about_request(request: ModelRequest) -> dict[str, Any]:
     """Return the fields of a request for hooks."""
     return {
@@ -144,39 +115,8 @@ def with_skill(state: AgentState, name: str | None) -> AgentState:
     return state.replace(metadata=others if name is None else {**others, _ACTIVE: name})
 
 
-# A request for another round overrides these, whatever their source.
-_SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
-
-
-class ContinuationRequest(NamedTuple):
-    """A hook's request for another round: the hook's source, if known, and the text for the model."""
-
-    source: str = ""
-    reason: str = ""
-
-    def may_override(self, signal: StopSignal, *, is_shown: bool) -> bool:
-        """Whether the run continues in spite of the signal. Never overridden: a limit, an error, a person's request, a
-        failed gate, a hook of a higher source. A decision to stop is overridden only from ``on_stop``, which shows it.
-        """
-        if signal.reason in _SOFT:
-            return True
-        if not is_shown or signal.reason != StopReason.STOP_REQUESTED:
-            return False
-        # Without a source, the signal counts as the application's, and the request ranks lowest.
-        theirs, mine = RANKS.get(signal.decided_by or "code"), RANKS[self.source or "skill"]
-        return theirs is not None and theirs <= mine and not signal.context.get("failed")
-
-
 def limit_signal(made: int, most: int) -> StopSignal:
     """Return the stop signal for the limit of steps."""
     message = f"Step limit reached: {made}/{most}. AgentBuilder.with_limits(max_steps=...) sets another, None is none."
     numbers = {"currentSteps": made, "maxSteps": most}
     return StopSignal(reason=StopReason.STEPS_LIMIT, message=message, context=numbers, source="AgentRun")
-
-
-def final_status(state: AgentState) -> str:
-    """Return the final status: ``failed`` after any error, ``stopped`` if forced, else ``completed``."""
-    signal = state.stop_signal
-    if state.status == "failed" or any(step.errors for step in state.steps):
-        return "failed"
-    return "stopped" if signal is not None and signal.reason.was_force_stopped else "completed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from agent_hooks.engine.messages import messages_from
 from agent_hooks.errors import RefusedError, SuspensionError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
@@ -14,7 +15,6 @@ from agent_hooks.system.store import MemoryStore
 from .current import Caller, acting_as, hooks_of, shared_fields
 from .interceptors import changed, checked_outcome, in_skill
 from .log import logger
-from .messages import messages_from
 from .pausing import Resumption, pause, remember
 
 if TYPE_CHECKING:

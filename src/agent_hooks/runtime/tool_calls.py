@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.engine.foreign_calls import AT_WORK
+from agent_hooks.engine.messages import NOT_RUN, has_failed, unfinished
 from agent_hooks.engine.tool_calls import NOT_AGAIN, CallingLoop, PendingCall, with_context
 from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall, ToolExecution
 
 from .current import Caller, StartedAgents, ToolDeniedError, acting_as
-from .messages import NOT_RUN, has_failed, unfinished
 from .pausing import Paused, Waits
 from .watched_runs import watched_call
 

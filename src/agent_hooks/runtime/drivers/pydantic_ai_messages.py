@@ -25,13 +25,13 @@ from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.tools import ToolDefinition
 
+from agent_hooks.engine.messages import CUT_SHORT
 from agent_hooks.errors import BadJSONError, DriverError
 from agent_hooks.model import inference
 from agent_hooks.model.snapshot import as_text
 from agent_hooks.model.state import Message, Usage
 from agent_hooks.model.tool_call import ToolCall
 from agent_hooks.model.values import FrozenDict, thaw
-from agent_hooks.runtime.messages import CUT_SHORT
 from agent_hooks.system.strict_json import read_json
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_hooks.engine.messages import messages_of
 from agent_hooks.model.snapshot import as_text
 from agent_hooks.model.state import Message, Step
 from agent_hooks.model.tool_call import WITHHELD_TYPE, ErrorInfo, ToolCall, ToolExecution
-from agent_hooks.runtime.messages import messages_of
 
 CALL = ToolCall("echo", {"text": "a"}, id="call-1")
 FAILED = ToolExecution(call=CALL, error=ErrorInfo(type="ValueError", message="no fuel"))

@@ -1,0 +1,193 @@
+"""What a run does between its steps: whether the next one may start, and what hooks decide about that.
+
+It is the same for the runtime and for loops of others. ``lifecycle.md`` of the documentation shows the order of events.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from agent_hooks.model.events import HookEvent
+from agent_hooks.model.outcome import Decision
+from agent_hooks.model.policy import RANKS
+from agent_hooks.model.state import StopReason, StopSignal, hook_message
+from agent_hooks.system.visible import logger_of
+
+from .messages import messages_from
+from .state_changes import guarded
+
+if TYPE_CHECKING:
+    from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import AgentState, Message
+
+logger = logger_of("agent_hooks.runtime")
+
+# Messages and context of these go elsewhere: beside the prompt, into the request, or into the tool's result.
+_PLACED_ELSEWHERE = frozenset(
+    "user_input before_inference after_inference before_tool_use on_tool_error after_tool_use before_subagent "
+    "after_subagent".split()
+)
+# Subagents may run concurrently: a state returned by a hook of one would undo changes made meanwhile.
+_CONCURRENT = frozenset({HookEvent.BEFORE_SUBAGENT, HookEvent.AFTER_SUBAGENT})
+# A request for another round overrides these, whatever their source.
+_SOFT = frozenset({StopReason.COMPLETED, StopReason.FINISH_REASON, StopReason.UNKNOWN})
+
+
+# Of a run that has come to its own end.
+COMPLETED = StopSignal(reason=StopReason.COMPLETED, message="The model has finished.")
+
+
+class ContinuationRequest(NamedTuple):
+    """A hook's request for another round: the hook's source, if known, and the text for the model."""
+
+    source: str = ""
+    reason: str = ""
+
+    def may_override(self, signal: StopSignal, *, is_shown: bool) -> bool:
+        """Whether the run continues in spite of the signal. Never overridden: a limit, an error, a person's request, a
+        failed gate, a hook of a higher source. A decision to stop is overridden only from ``on_stop``, which shows it.
+        """
+        if signal.reason in _SOFT:
+            return True
+        if not is_shown or signal.reason != StopReason.STOP_REQUESTED:
+            return False
+        # Without a source, the signal counts as the application's, and the request ranks lowest.
+        theirs, mine = RANKS.get(signal.decided_by or "code"), RANKS[self.source or "skill"]
+        return theirs is not None and theirs <= mine and not signal.context.get("failed")
+
+
+class Lifecycle:
+    """A run between its steps.
+
+    A subclass has ``state``, the last consistent one, ``parent``, the run that started it, if any, and ``ask``, which
+    dispatches an event and applies its outcome.
+    """
+
+    state: AgentState
+    parent: Any
+    max_forced: int
+
+    def __init__(self) -> None:
+        self.continuation: ContinuationRequest | None = None  # a hook requests another round
+        self.is_granted = False  # that request
+        self.is_stopping = False  # the tools that the model calls in this step are not run any more
+        self.forced = 0
+
+    async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
+        """Dispatch an event and apply its outcome."""
+        raise NotImplementedError
+
+    def add(self, *messages: Message) -> None:
+        """Add messages to the conversation."""
+        raise NotImplementedError
+
+    def about_stop(self) -> dict[str, Any]:
+        """Return what ``on_stop`` hooks are told besides."""
+        return {}
+
+    def limit(self) -> StopSignal | None:
+        """Return the signal of a limit that is reached, if there is one."""
+        return None
+
+    async def prepare(self) -> None:
+        """Do what precedes a step that may start."""
+
+    async def start_step(self) -> bool:
+        """Start the next step if nothing stops the run; otherwise ``on_stop`` may force one."""
+        while not await self._may_start_step():
+            self.drop_continuation()
+            about = {"stop_signal": self.state.stop_signal, "stop_hook_active": self.forced > 0}
+            await self.ask(HookEvent.ON_STOP, **about, **self.about_stop())
+            if not (self.state.continuation_requested and self.may_continue(is_shown=True)):
+                return False
+        await self.prepare()
+        if self.continuation is not None and self.continuation.reason:
+            self.add(hook_message(self.continuation.reason))
+        self.drop_continuation()
+        return True
+
+    async def _may_start_step(self) -> bool:
+        """Whether hooks and the limit allow another step; add a stop signal at the limit."""
+        if not self.may_continue():
+            return False
+        await self.ask(HookEvent.SHOULD_CONTINUE, step=self.state.last_step)
+        if not self.may_continue():
+            return False
+        if (signal := self.limit()) is not None:
+            self.add_signal(signal)
+            return False
+        await self.ask(HookEvent.BEFORE_STEP)
+        return self.may_continue()
+
+    def may_continue(self, *, is_shown: bool = False) -> bool:
+        """Whether nothing stops the run, or a request for another round overrides it; such requests are counted."""
+        signals = self.state.stop_signals
+        if not signals:
+            return True
+        continuation = self.continuation if self.state.continuation_requested else None
+        # In a subagent the decision to stop may come from one of its parent's hooks.
+        is_shown = is_shown and self.parent is None
+        if continuation is None or not all(continuation.may_override(signal, is_shown=is_shown) for signal in signals):
+            return False
+        if not self.is_granted:
+            if self.forced >= self.max_forced:
+                logger.warning("agent_hooks: hooks have forced %d rounds of this run; it may stop now.", self.forced)
+                return False
+            self.forced += 1
+            self.is_granted = True
+        self.state = self.state.replace(stop_signals=())
+        return True
+
+    def drop_continuation(self) -> None:
+        """Drop the request for another round: it was met, or comes too late."""
+        self.continuation, self.is_granted = None, False
+        if self.state.continuation_requested:
+            self.state = self.state.replace(continuation_requested=False)
+
+    def add_signal(self, signal: StopSignal) -> None:
+        """Add a stop signal."""
+        self.state = self.state.with_stop_signal(signal)
+
+    def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
+        """Apply the outcome to the state: messages, signals, a request to continue or stop."""
+        brought = outcome._fields
+        if brought.get("state") is not None and event not in _CONCURRENT:
+            try:
+                self.state = guarded(self.state, brought["state"])
+            except (TypeError, AttributeError) as error:
+                logger.warning(
+                    "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
+                )
+        if event not in _PLACED_ELSEWHERE and (messages := messages_from(outcome)):
+            self.add(*messages)
+        if brought.get("signals"):
+            self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *outcome.signals))
+        if outcome.decision is Decision.STOP:
+            self.add_signal(StopSignal.decided(event, outcome))
+        self.request_continuation(outcome)
+
+    def request_continuation(self, outcome: HookOutcome) -> None:
+        """Note a hook's request for another round, made by its decision or by the state that it returned."""
+        if outcome.decision is Decision.FORCE_CONTINUE:
+            reason = outcome.reason or "Stop hook requested continuation"
+            self.continuation = ContinuationRequest(outcome.source or "code", reason)
+            self.state = self.state.replace(continuation_requested=True)
+        elif self.state.continuation_requested and self.continuation is None:
+            self.continuation = ContinuationRequest()
+
+    async def release(self, output: Any) -> tuple[Any, str]:
+        """Return the final answer as its hooks judge it: None with the reason if they withhold it."""
+        outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
+        if not outcome.blocks:
+            return outcome._fields.get("output", output), ""
+        if outcome.decision is not Decision.STOP:
+            self.add_signal(StopSignal.decided(HookEvent.BEFORE_OUTPUT, outcome))
+        return None, outcome.reason
+
+
+def final_status(state: AgentState) -> str:
+    """Return the final status: ``failed`` after any error, ``stopped`` if forced, else ``completed``."""
+    signal = state.stop_signal
+    if state.status == "failed" or any(step.errors for step in state.steps):
+        return "failed"
+    return "stopped" if signal is not None and signal.reason.was_force_stopped else "completed"
