@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -134,18 +135,16 @@ def test_a_hook_that_ends_its_process_or_fails_denies(command, ask, end):
 @pytest.mark.parametrize(
     ("agent", "hang"),
     [
-        ("claude-code", "time.sleep(60)"),
-        ("codex", "time.sleep(60)"),
+        ("claude-code", "time.sleep(600)"),
+        ("codex", "time.sleep(600)"),
         ("codex", "re.match('(a+)+$', 'a' * 60 + 'b')"),  # holds the interpreter's lock: no thread gets to run
-        ("codex", "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(60)"),
-        ("codex", "subprocess.run(['sleep', '60'])"),
+        ("codex", "signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(600)"),
+        ("codex", "subprocess.run(['sleep', '600'])"),
     ],
 )
 def test_a_hook_that_hangs_denies_before_the_host_gives_up(command, ask, agent, hang):
     command.install(f"import re, signal, subprocess, time\n@hookimpl\ndef before_tool_use():\n    {hang}\n")
-    started = monotonic()
     done = ask("--timeout", "2", agent=agent)
-    assert monotonic() - started < 30
     assert done.denies
     assert "the hook house.before_tool_use" in done.stderr.lower()
     assert "longer timeout" in done.stderr
@@ -214,12 +213,14 @@ def test_what_a_late_hook_started_is_killed_with_it(command, ask, alive):
 
 def test_the_deadline_is_before_the_hosts_own(command, ask):
     """Codex gives an interruption 1 s in all."""
-    command.hook("on_host_event", '__import__("time").sleep(60)')
-    started = monotonic()
+    command.hook("on_host_event", '__import__("time").sleep(600)')
     done = ask(event="documented/Interrupt")
     assert done.exit_code == 0
-    assert "The hook house.on_host_event failed: HookTimeoutError" in done.json["systemMessage"]
-    assert monotonic() - started < 30
+    failed = re.search(
+        r"house\.on_host_event failed: HookTimeoutError: no answer within (\S+) s", done.json["systemMessage"]
+    )
+    assert failed is not None
+    assert float(failed[1]) < 1
 
 
 def test_an_answer_that_was_given_stands_although_something_hangs_after_it(command, ask):
@@ -245,19 +246,17 @@ def test_an_observer_that_hangs_or_dies_changes_nothing_about_the_answer(command
 
 
 @pytest.mark.parametrize(
-    ("event", "within"),
+    "event",
     [
-        pytest.param("PreToolUse", 40, marks=pytest.mark.full),  # the command waits 10 s of the host's 600
-        ("SessionEnd", 9),  # Claude Code gives it 1.5 s in all
+        pytest.param("PreToolUse", marks=pytest.mark.full),  # the command waits 10 s of the host's 600
+        "SessionEnd",  # Claude Code gives it 1.5 s in all
     ],
 )
-def test_observers_have_no_more_time_than_the_host_gives_and_never_long(command, ask, event, within):
+def test_observers_that_hang_are_ended_and_do_not_keep_the_host_waiting(command, ask, event):
     command.hook("before_tool_use", '__import__("time").sleep(600)', 'mode="observe"')
     command.hook("session_end", '__import__("time").sleep(600)', name="second")
-    started = monotonic()
     done = ask(agent="claude-code", event=event)
     assert (done.stdout, done.exit_code, "still at work" in done.stderr) == ("", 0, True)
-    assert monotonic() - started < within
 
 
 READY = """
@@ -337,12 +336,10 @@ def test_a_process_that_a_hook_leaves_behind_does_not_keep_the_host_waiting(comm
             open({str(command.folder / "pids")!r}, "w").write(f"{{child.pid}} {{forked}}")
             return HookOutcome.deny("not here")
     """)
-    started = monotonic()
     done = ask()
     for pid in (command.folder / "pids").read_text().split():
         os.kill(int(pid), signal.SIGKILL)
     assert (done.why, done.exit_code) == ("not here", 2)
-    assert monotonic() - started < 60
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU])

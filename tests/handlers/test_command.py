@@ -8,7 +8,7 @@ import os
 import sys
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
+from select import select
 from typing import Any
 
 import pytest
@@ -365,19 +365,23 @@ def test_a_hook_that_is_never_awaited_starts_nothing(tmp_path):
 
 
 def test_a_cancelled_hook_leaves_no_process(tmp_path):
+    os.mkfifo(tmp_path / "alive")
+    reader = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+
     async def main():
-        task = asyncio.create_task(hook({"command": f"echo $$ >{tmp_path}/pid; sleep 60"})(context()))
-        until = monotonic() + 5
-        while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text().strip()):
-            assert monotonic() < until
-            await asyncio.sleep(0.005)
+        started = asyncio.Event()
+        asyncio.get_running_loop().add_reader(reader, started.set)
+        task = asyncio.create_task(hook({"command": f"exec 3>{tmp_path}/alive; echo here >&3; sleep 600"})(context()))
+        await asyncio.wait_for(started.wait(), 30)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
 
     asyncio.run(main())
-    with pytest.raises(ProcessLookupError):
-        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert os.read(reader, 100) == b"here\n"
+    assert select([reader], [], [], 30)[0]
+    assert os.read(reader, 1) == b""  # no process holds the other end
+    os.close(reader)
 
 
 # -- scripts ---------------------------------------------------------------------------------------------------------

@@ -55,6 +55,20 @@ def test_a_request_on_behalf_of_a_hook_that_is_suspended_leaves_nothing_waiting(
     assert agent.interceptor.manager.suspended == {}
 
 
+@pytest.mark.parametrize("outcome", [HookOutcome.deny("No."), HookOutcome.retry()], ids=lambda each: each.decision)
+def test_a_response_on_behalf_of_a_hook_that_is_withheld_says_so_and_nothing_else(outcome):
+    given: list[ModelResponse] = []
+
+    async def asks(ctx: HookContext) -> None:
+        given.append(await ctx.runtime.ask_model(ctx.runtime.request(ctx.state), ctx))
+
+    trial = Trial("done", "aside")
+    trial.on("after_inference", outcome, when=lambda ctx: ctx.response.content == "aside")
+    trial.builder = trial.builder.hook("on_stop", asks)
+    trial.run()
+    assert [(response.content, response.finish_reason) for response in given] == [(None, "withheld")]
+
+
 @pytest.mark.parametrize("state", [{"status": "ready"}, "state", 3])
 def test_what_is_no_state_is_refused_with_how_to_read_one(state):
     agent = Trial("done").build()

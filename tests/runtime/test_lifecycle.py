@@ -204,7 +204,7 @@ class Life:
         self.model = Lifecycle()
         self.workshop = Workshop()
 
-    def run(self, hooks: list[Hook], replies: list[Reply], prompt: str | None) -> None:
+    def compare_run(self, hooks: list[Hook], replies: list[Reply], prompt: str | None) -> None:
         self.workshop.used.clear()
         before, model = self.state, self.model
         agent = Agent(hooks, replies, self.workshop.tools)
@@ -259,15 +259,15 @@ def test_each_thing_that_a_hook_may_do_on_an_event(event):
     first = [Reply("let me see", calls=tuple(calls)), Reply("once more", calls=(("work", {"other": "b"}),))]
     for does in dict.fromkeys(what_hooks_do(HookEvent.parse(event))):
         life = Life()
-        life.run([limit(4), Hook("h", event, does)], first, "a prompt")
-        life.run([limit(4), Hook("h", event, does)], [ERROR], "another prompt")
-        life.run([limit(4), Hook("h", event, does, nth=2)], first, "a third prompt")
+        life.compare_run([limit(4), Hook("h", event, does)], first, "a prompt")
+        life.compare_run([limit(4), Hook("h", event, does)], [ERROR], "another prompt")
+        life.compare_run([limit(4), Hook("h", event, does, nth=2)], first, "a third prompt")
 
 
 def test_errors_of_the_driver_that_a_hook_has_tried_again():
     life = Life()
     for errors in range(5):
-        life.run([limit(4), Hook("h", "on_error", "retry")], [ERROR] * errors, "a prompt")
+        life.compare_run([limit(4), Hook("h", "on_error", "retry")], [ERROR] * errors, "a prompt")
 
 
 OTHER_REASONS = ["error", "steps_limit", "token_limit", "retry_limit", "completed"]
@@ -283,16 +283,16 @@ def test_going_on_against_each_kind_of_stop(event):
     life = Life()
     soft = Hook("soft", "after_step", "signal", nth=1)
     for stop in STOPS:
-        life.run([limit(6), stop, Hook("on", event, "force_continue")], [], "a prompt")
-        life.run([limit(6), stop, soft, Hook("on", event, "force_continue")], [], "a prompt")
+        life.compare_run([limit(6), stop, Hook("on", event, "force_continue")], [], "a prompt")
+        life.compare_run([limit(6), stop, soft, Hook("on", event, "force_continue")], [], "a prompt")
 
 
 def test_what_an_earlier_run_has_answered_stays_as_it_was():
     """Also where a later one gives the same answer, and a hook keeps it or changes it."""
     life = Life()
-    life.run([limit(4)], [Reply("yes")], "is two even?")
+    life.compare_run([limit(4)], [Reply("yes")], "is two even?")
     for does in ("rewrite", "deny"):
-        life.run([limit(4), Hook("h", "before_output", does)], [Reply("yes")], "is four odd?")
+        life.compare_run([limit(4), Hook("h", "before_output", does)], [Reply("yes")], "is four odd?")
 
 
 def limit(steps: int) -> Hook:
@@ -315,12 +315,12 @@ class Lives(RuleBasedStateMachine):
 
     @rule(prompt=st.sampled_from(["a prompt", "another prompt"]), replies=SCRIPTS)
     def run(self, prompt: str, replies: list[Reply]) -> None:
-        self.life.run(self.hooks, replies, prompt)
+        self.life.compare_run(self.hooks, replies, prompt)
 
     @precondition(lambda self: self.life.state is not None)
     @rule(replies=SCRIPTS)
     def run_the_state_alone(self, replies: list[Reply]) -> None:
-        self.life.run(self.hooks, replies, None)
+        self.life.compare_run(self.hooks, replies, None)
 
 
 def test_lives_of_agents_are_what_the_model_says():

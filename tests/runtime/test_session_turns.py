@@ -142,8 +142,8 @@ def test_a_turn_that_waits_goes_on_in_another_session_runner(event: str, decisio
 
 @pytest.mark.parametrize("decision", WAITS)
 @pytest.mark.parametrize("event", ["user_input", "before_turn"])
-def test_an_answer_of_no_refuses_what_waited_for_it(event: str, decision: str):
-    store = MemoryConversations()
+def test_an_answer_of_no_refuses_what_waited_for_it(event: str, decision: str, tmp_path: Path):
+    store = FileConversations(tmp_path)
     on = {event: lambda ctx: WAITS[decision] if ctx.state.execution_count == 2 else None}
 
     async def main() -> AgentState:
@@ -154,11 +154,9 @@ def test_an_answer_of_no_refuses_what_waited_for_it(event: str, decision: str):
                 await runner.resume(HookOutcome.deny("Ann says no."))
             assert (caught.value.event, str(caught.value)) == (event, "Ann says no.")
             assert texts(runner.state) == ["First.", "Hi."]
+            stored = json.loads((tmp_path / "s.jsonl").read_text().splitlines()[-1])
+            assert stored["state"]["suspended"] is None, "the stored conversation waits for nothing, either"
             await runner.close()
-            stored = await store.load("s")
-            assert stored is not None
-            assert stored.suspended is None, "the stored conversation waits for nothing, either"
-            await store.release("s")
             await runner.start()
             return await runner.send("Third.")
 

@@ -167,10 +167,11 @@ def test_a_file_whose_hooks_nobody_has_trusted_starts_no_session(
     (tmp_path / ".git").mkdir()
     recorder = Recorder()
     agent = builder(recorder=recorder).build()
+    first = Skill("notes", body="Take notes.", hooks=[SkillHook("PreTurn", lambda ctx: None)])
     with pytest.raises(TrustError):
-        asyncio.run(SessionRunner(agent, skills=[DEPLOY, deploy]).start())
+        asyncio.run(SessionRunner(agent, skills=[first, deploy]).start())
     assert names(recorder) == []
-    assert "skill:ops:deploy" not in str(agent.interceptor.manager.describe())  # type: ignore[attr-defined]
+    assert "skill:notes" not in str(agent.interceptor.manager.describe())  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("data", [b"---\nname: [\n---\nText.\n", b"---\nname: deploy\nText.\n"])

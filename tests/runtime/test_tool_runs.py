@@ -11,7 +11,7 @@ import threading
 import pytest
 
 from agent_hooks import HookOutcome
-from agent_hooks.errors import StopRunError, TrustError
+from agent_hooks.errors import StopRunError, SuspensionError, TrustError
 from agent_hooks.runtime.agent import AgentRuntime
 from agent_hooks.runtime.driver import ScriptedDriver
 from agent_hooks.runtime.python_tools import tool
@@ -115,6 +115,17 @@ def test_retries_of_a_call_are_limited_and_then_its_error_stands_or_its_result_i
     assert state.status == ("completed" if works or event == "after_tool_use" else "failed")
     assert (flaky.calls, len(executions(state))) == (attempts, 2)
     assert len(asked.calls) == (attempts if event == "after_tool_use" else attempts - works)
+
+
+def test_a_wait_that_a_tool_reports_is_a_failed_call_also_when_it_is_retried(parallel):
+    @tool
+    def work() -> None:
+        raise SuspensionError("It waits.")
+
+    trial = trial_of(parallel, [call("work"), call()], "done", tools=[work, echo])
+    asked = trial.on("on_tool_error", AGAIN)
+    assert results(trial.run()) == ["Error: It waits.", "echo: a"]
+    assert len(asked.calls) == 3
 
 
 def test_a_retried_call_goes_through_its_hooks_again_and_they_may_deny_it():

@@ -98,9 +98,7 @@ def test_what_cannot_be_read_is_named_in_no_time_and_refused_once_trusted(victim
 def test_what_would_take_long_is_bounded(victim: Victim, name: str):
     path, content = SLOW[name]
     victim.write(path, content)
-    started = monotonic()
     victim.trust()
-    assert monotonic() - started < SECONDS
     assert victim.run(seconds=SECONDS, tool_name="a" * 190 + "!").exit_code in (0, 2)
 
 

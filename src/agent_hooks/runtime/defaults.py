@@ -67,15 +67,12 @@ class DefaultChains:
         chain, known = hooks.chain(event), self._known.get(event)
         if known is None or known[0] is not chain:
             known = self._known[event] = (chain, _defaults_in(chain))
-        try:
-            for action in known[1]:
-                outcome = action(state) if action is stop_without_tool_calls else action(state, step)
-                if outcome is not None:
-                    if outcome._fields.keys() != {"state"}:
-                        return False
-                    state = outcome._fields["state"]
-        except Exception:  # noqa: BLE001 - the dispatch will meet it again, and deal with it as a hook's failure
-            return False
+        for action in known[1]:
+            outcome = action(state) if action is stop_without_tool_calls else action(state, step)
+            if outcome is not None:
+                if outcome._fields.keys() != {"state"}:
+                    return False
+                state = outcome._fields["state"]
         run.state = state
         return bool(known[1])
 

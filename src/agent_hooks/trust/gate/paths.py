@@ -154,8 +154,9 @@ class ProtectedPaths:
         is_near = environment and any(own.is_whole(f) or own.is_inside(f) or own.holds(f) for f in folders)
         known: tuple[str, ...] = (*self._folders, *self._files, *found, *(own.known() if is_near else ()))
         for path in known:
-            matched = path.rpartition("/")[2] if is_name else path
-            if any(is_below(path, folder) for folder in folders) and fnmatch(matched, pattern.casefold()):
+            # "*/agent-hooks/*" matches the files in a folder, not the folder.
+            forms = (path.rpartition("/")[2],) if is_name else (path, f"{path}/")
+            if any(is_below(path, folder) for folder in folders) and any(fnmatch(f, pattern.casefold()) for f in forms):
                 return path
         return ""
 

@@ -35,6 +35,7 @@ _REMOTE = Pattern(r"[\w.@-]{2,}:")
 _WRITTEN_BY_SED = Pattern(r"\bw\s+(\S+)")
 _PATCHED = Pattern(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
 _SYMBOLIC = Pattern(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
+_HARD_OR_SYMBOLIC = Pattern(r"-[A-Za-z]*[ls][A-Za-z]*|--link|--symbolic-link")  # options of cp
 _SCRIPT_OPTION = Pattern(r"-[A-Za-z0-9]*[ef]|--expression|--file")
 _EXTRACTING = Pattern(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
 _TO_ANYWHERE = Pattern(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
@@ -235,8 +236,8 @@ def reason_against_finding(judging: Judging, program: Program, command: Command)
              if _PATTERNS.fullmatch(each[0])]  # fmt: skip
     own = judging.protected.environment_name
     leaves_out = any(own in after for _, after, _ in pairs) and not {"-prune", "-not", "!"}.isdisjoint(found)
-    options = [(word.endswith("name") and "whole" not in word, after) for word, after, before in pairs
-               if before not in ("-not", "!")]  # fmt: skip
+    options = [(word.endswith("name") and "whole" not in word, re.sub(r"\.(?=[*+])|[\\^$]", "", text) if "regex" in word
+                else text) for word, text, before in pairs if before not in ("-not", "!")]  # fmt: skip
     patterns = [after for _, after in options]
     if any(judging.protected.is_named_in(each, judging.cwd) for each in patterns):
         return denial("unclear")
@@ -310,7 +311,8 @@ def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: S
             target = found[1] or after
     sources = [path for path in files if path != target] if target else files[:-1]
     target = target or (files[-1] if len(files) > 1 else "")
-    if name in programs.LINKERS and (reason := _against_link(judging, sources or files, target, operands)):
+    is_link = name in programs.LINKERS or (name in ("cp", "gcp") and any(map(_HARD_OR_SYMBOLIC.fullmatch, operands)))
+    if is_link and (reason := _against_link(judging, sources or files, target, operands)):
         return reason
     if name in programs.MOVERS and (reason := first(judging.judge_path(path, whole=True) for path in sources)):
         return reason
