@@ -19,8 +19,8 @@ RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
 
 BUDGETS = TABLES["budgets"]
 # The rows that need the guards, which these tests run without.
-PREFIXES = ("agent-hooks run", "guards'", "building")
-PREFIXES += ("    and a shell", "    without the warm", "    against", "    as a")
+STARTS = ("agent-hooks run", "guards'", "building")
+NEED_GUARDS = (*STARTS, "    and a shell", "    without the warm", "    against", "    as a")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_every_budget_has_its_row(quick_run, what):
 
 def test_only_what_is_installed_apart_may_be_missing(quick_run):
     _, rows = quick_run
-    missing = {row["what"] for row in rows if row["ratio"] is None and not row["what"].startswith(PREFIXES)}
+    missing = {row["what"] for row in rows if row["ratio"] is None and not row["what"].startswith(NEED_GUARDS)}
     apart = {row["what"] for row in rows if row["against"].startswith("agent-framework-core's")}
     peers = {row["what"] for row in rows if row["what"].endswith("decides about it")}
     assert missing <= apart | peers
