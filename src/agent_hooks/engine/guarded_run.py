@@ -15,7 +15,7 @@ from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
 from .foreign_calls import AT_WORK, Ending, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
-from .lifecycle import COMPLETED, Lifecycle, final_status
+from .lifecycle import COMPLETED, Lifecycle
 from .messages import NOT_RUN, has_failed, messages_from, messages_of
 from .state_changes import guarded
 from .suspension import answering, exact_text
@@ -390,8 +390,8 @@ class GuardedRun(Lifecycle):
 
     async def _finish(self, output: Any) -> Any:
         """Dispatch the last events; return the output, which the hooks of a parent may change or withhold."""
-        status, signal = final_status(self.state), self.state.stop_signal
-        state = self.state = self.state.replace(status=status, output=output, continuation_requested=False)
+        status, signal = self.settle(), self.state.stop_signal
+        state = self.state = self.state.replace(status=status, output=output)
         await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
         if self.parent is None:
             await self.ask(HookEvent.AFTER_TURN, status=status, message_count=len(self.state.messages))

@@ -184,6 +184,15 @@ class Lifecycle:
             self.add_signal(StopSignal.decided(HookEvent.BEFORE_OUTPUT, outcome))
         return None, outcome.reason
 
+    def settle(self) -> str:
+        """Return the final status, and put all errors of a run that failed into its state."""
+        self.state = self.state.replace(continuation_requested=False)
+        if (status := final_status(self.state)) == "failed":
+            errors = [error for step in self.state.steps for error in step.errors]
+            errors += [error for error in self.state.errors if error not in errors]
+            self.state = self.state.replace(errors=tuple(errors))
+        return status
+
 
 def final_status(state: AgentState) -> str:
     """Return the final status: ``failed`` after any error, ``stopped`` if forced, else ``completed``."""

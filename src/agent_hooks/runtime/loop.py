@@ -236,11 +236,7 @@ class AgentRun(Lifecycle):
         """Release the answer, dispatch ``after_execution``, and set the final status."""
         if (answer := answer_of(self.state)) is not None:
             await self.release_output(answer.content)
-        self.state = self.state.replace(continuation_requested=False)
-        if (status := final_status(self.state)) == "failed":
-            errors = [error for step in self.state.steps for error in step.errors]
-            errors += [error for error in self.state.errors if error not in errors]
-            self.state = self.state.replace(errors=tuple(errors))
+        status = self.settle()
         await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=self.state.stop_signal)
         self.state = self.state.replace(status=final_status(self.state))
         if not self.in_turn:
