@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import re
@@ -10,8 +11,12 @@ import subprocess
 import sys
 import termios
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.system.by_hand import AGENTS
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # People type the commands: it counts as nobody's agent, whoever runs the tests.
 PROGRAM = """
@@ -29,12 +34,21 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"TERM": "xterm", **more}
 
 
-def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the command without a terminal; ``more``: variables of its environment."""
+def run(
+    *arguments: str, given: str = "", cwd: Path | str | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command without a terminal; ``given``: its input; ``more``: variables of its environment."""
     command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
     return subprocess.run(
-        command, env=environment(**more), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        command, env=environment(**more), input=given, cwd=cwd, capture_output=True, text=True, check=False
     )
+
+
+def answer(cwd: Path | str, tool: str, args: dict[str, Any], **more: str) -> subprocess.CompletedProcess[str]:
+    """Run ``agent-hooks run`` for Claude Code, about a call in ``cwd``."""
+    event = {"session_id": "s", "hook_event_name": "PreToolUse", "transcript_path": "", "cwd": str(cwd)}
+    payload = json.dumps({**event, "tool_name": tool, "tool_input": args})
+    return run("run", "--agent", "claude-code", "--event", "PreToolUse", given=payload, cwd=cwd, **more)
 
 
 def typed(answer: str, *arguments: str, question: str = "[y/N]: ", columns: int = 80, **more: str) -> tuple[int, str]:
