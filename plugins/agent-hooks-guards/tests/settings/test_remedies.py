@@ -94,6 +94,7 @@ def test_a_file_that_may_be_read_may_be_read_by_commands(ask, tmp_path):
 
 
 def test_check_names_the_file_of_the_rule_and_not_the_one_that_reads_rules(tmp_path):
-    done = run("check", "PreToolUse", "--tool", "Bash", "--arg", "command=git push --force", cwd=tmp_path)
+    words = ("check", "PreToolUse", "--tool", "Bash", "--arg", "command=git push --force")
+    done = run(*words, cwd=tmp_path, HOME=str(tmp_path))
     conclusion = next(line for line in done.stdout.splitlines() if line.startswith("It does not go ahead"))
     assert re.search(r"agent_hooks_guards/rules/[\w-]+\.toml:\d+\): ", conclusion)
