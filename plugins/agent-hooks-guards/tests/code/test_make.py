@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from making import nothing
 
 from agent_hooks_guards.code.make import scan
 from agent_hooks_guards.model.values import UNKNOWN
 from tables import tables
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent_hooks_guards.code import Found

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,6 @@ from making import nothing
 from agent_hooks_guards.code.scripts import scan
 from agent_hooks_guards.model.values import DECODED, ENVIRONMENT, NETWORK, UNKNOWN, Data
 from tables import tables
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agent_hooks_guards.code import Found
