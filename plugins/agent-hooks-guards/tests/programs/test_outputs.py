@@ -18,7 +18,6 @@ from tables import tables
 TABLES = tables(__file__)
 
 CWD = "/home/someone/project"
-ENCODED = "cm0gLXJmIC8="  # rm -rf /
 
 
 def command(text, stdin=None, cwd=CWD, labels=None):
