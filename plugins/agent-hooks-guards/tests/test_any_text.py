@@ -73,19 +73,13 @@ def test_no_working_folder_makes_a_hook_fail(ask, cwd):
     assert ask("Write", "write", {"file_path": "a", "content": ""}, cwd).decision in ("proceed", "ask", "deny")
 
 
-def test_a_path_that_no_file_can_have_is_judged_by_its_text(ask):
-    assert ask("Bash", "shell", {"command": f"rm -rf / {HALF}"}).decision == "deny"
-    assert ask("Bash", "shell", {"command": f"rm -rf {HALF}/.claude/settings.json"}).decision == "deny"
-    assert ask("Write", "write", {"file_path": HALF, "content": ""}).decision == "deny"
-    assert ask("Bash", "shell", {"command": f"echo {HALF}"}).decision == "proceed"
-
-
 @pytest.mark.parametrize(
     ("tool", "args", "decision"),
     [
         ("Bash", {"command": f"echo x > a{HALF}"}, ""),
         ("Bash", {"command": f"rm -rf / {HALF}"}, "deny"),
         ("Bash", {"command": f"mv {HALF} y"}, ""),
+        ("Bash", {"command": f"rm -rf {HALF}/.claude/settings.json"}, "deny"),
         ("Write", {"file_path": HALF, "content": "x"}, "deny"),
         ("Read", {"file_path": f"/tmp/{HALF}/x"}, "deny"),
     ],

@@ -59,28 +59,20 @@ def ended(state):
 # -- what is registered ------------------------------------------------------------------------------------------------
 
 
-class Registered:
-    """A builder that only notes what a capability registers."""
-
-    has_limits = True
-
-    def __init__(self, hooks=()):
-        self.hooks = hooks
-
-    def hook(self, event, hook, priority=0, match=None, name=None, **options):
-        return Registered((*self.hooks, (name, tuple(map(str, event)), type(hook).__name__, priority)))
-
-
-TIME_EVENTS = ("before_execution", "before_step", "after_execution")
-DEFAULTS = (
-    ("guard:steps_limit", ("before_step",), "StepsLimit", GUARD),
-    ("guard:token_limit", ("before_step",), "TokenLimit", GUARD),
-    ("guard:time_limit", TIME_EVENTS, "TimeLimit", GUARD),
-)
+DEFAULTS = [
+    ("time_limit", "before_execution", GUARD, "gate"),
+    ("steps_limit", "before_step", GUARD, "gate"),
+    ("token_limit", "before_step", GUARD, "gate"),
+    ("time_limit", "before_step", GUARD, "gate"),
+    ("time_limit", "after_execution", GUARD, "gate"),
+]
 
 
 def registered(capability):
-    return capability.configure(Registered()).hooks
+    """The hooks that an agent has of it."""
+    hooks = agent("Done.").with_capability(capability).build().interceptor.manager.describe()
+    own = [hook for hook in hooks if hook.name.startswith("guard:")]
+    return [(hook.name.removeprefix("guard:"), hook.event, hook.priority, hook.mode) for hook in own]
 
 
 def test_three_limits_are_the_default():
@@ -107,31 +99,19 @@ def test_they_limit_the_run_of_a_loop_that_is_not_ours():
 
 
 def test_none_leaves_a_limit_out():
-    assert [registered(UseGuards(**{name: None})) for name in NONE] == [DEFAULTS[1:], DEFAULTS[::2], DEFAULTS[:2]]
-    assert registered(UseGuards(**NONE, finish_reasons=None)) == ()
+    for name, limit in zip(NONE, ("steps_limit", "token_limit", "time_limit"), strict=True):
+        assert registered(UseGuards(**{name: None})) == [hook for hook in DEFAULTS if hook[0] != limit]
+    assert registered(UseGuards(**NONE, finish_reasons=None)) == []
 
 
 def test_the_others_are_there_if_they_are_given():
-    capability = UseGuards(
-        **NONE, finish_reasons="stop", max_cost=1, prices={"*": Price(1, 1)}, cancellation=lambda: False
-    )
-    assert registered(capability) == (
-        ("guard:cancellation", ("before_execution", "before_step"), "Cancellation", 250),
-        ("guard:cost_limit", ("before_step",), "CostLimit", GUARD),
-        ("guard:finish_reason", ("after_step",), "FinishReasonLimit", CLEANUP),
-    )
-
-
-def test_the_real_builder_takes_them_under_their_names_and_as_gates():
-    built = agent("Done.").with_capability(UseGuards(finish_reasons=["length"])).build()
-    hooks = [hook for hook in built.interceptor.manager.describe() if hook.name.startswith("guard:")]
-    assert [(hook.name, hook.event, hook.priority, hook.mode) for hook in hooks] == [
-        ("guard:time_limit", "before_execution", GUARD, "gate"),
-        ("guard:steps_limit", "before_step", GUARD, "gate"),
-        ("guard:token_limit", "before_step", GUARD, "gate"),
-        ("guard:time_limit", "before_step", GUARD, "gate"),
-        ("guard:finish_reason", "after_step", CLEANUP, "gate"),
-        ("guard:time_limit", "after_execution", GUARD, "gate"),
+    prices = {"*": Price(1, 1)}
+    capability = UseGuards(**NONE, finish_reasons="stop", max_cost=1, prices=prices, cancellation=lambda: False)
+    assert registered(capability) == [
+        ("cancellation", "before_execution", 250, "gate"),
+        ("cancellation", "before_step", 250, "gate"),
+        ("cost_limit", "before_step", GUARD, "gate"),
+        ("finish_reason", "after_step", CLEANUP, "gate"),
     ]
 
 
