@@ -24,8 +24,9 @@ def test_a_module_imports_from_its_own_floor_or_above(path: Path):
     assert room in FLOOR_OF, f"Say in FLOORS on which floor {room} is."
     wrong = []
     for line, name in IMPORTED(path.read_text(encoding="utf-8"), list(path.relative_to(SOURCES).parent.parts)):
-        package, target, *_ = [*name.split("."), "__init__"]
-        if package == PACKAGE.name and target != room and FLOOR_OF[target] >= FLOOR_OF[room]:
+        parts = [*name.split("."), "__init__"]
+        target = parts[1]
+        if parts[0] == PACKAGE.name and target != room and FLOOR_OF[target] >= FLOOR_OF[room]:
             wrong.append(f"line {line}: {name}")
     assert wrong == []
 
