@@ -37,7 +37,7 @@ class Terminal:
         os.close(theirs)
         self.text = ""
 
-    def read(self, until="", seconds=30):
+    def read(self, until="", seconds=30, *, or_end=False):
         """Read up to a text, or to the end of all output, and return what came, without colours."""
         deadline = monotonic() + seconds
         while not until or until not in self.text:
@@ -49,7 +49,7 @@ class Terminal:
             except OSError:  # Linux says so at the end
                 data = b""
             if not data:
-                assert not until, self.text
+                assert or_end or not until, self.text
                 break
             self.text = re.sub(r"\x1b\[[0-9;]*m", "", self.text + data.decode()).replace("\r\n", "\n")
         return self.text

@@ -402,12 +402,6 @@ def test_a_run_and_its_tool_calls_are_spans(signals):
     assert signals.metrics["gen_ai.execute_tool.duration"] == [{"gen_ai.operation.name": "execute_tool"}]
 
 
-def test_dispatches_are_below_the_run(signals):
-    builder = agent(signals, "Done.").hook("before_inference", lambda ctx: HookOutcome.update(context="Be brief."))
-    builder.build().run_sync("go")
-    assert "agent_hooks.dispatch before_inference < invoke_agent agent" in signals.tree
-
-
 def test_a_tool_that_fails_has_the_type_of_its_error_and_not_its_text(signals):
     @tool
     def fail() -> str:

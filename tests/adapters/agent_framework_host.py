@@ -21,8 +21,7 @@ from agent_framework import (
     ResponseStream,
 )
 
-from adapters.hosting import Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Ran, Script, Setup
 from agent_hooks.adapters.agent_framework import FRAMEWORK
 
 if TYPE_CHECKING:
@@ -107,16 +106,17 @@ class AgentFrameworkHost:
 
     framework = FRAMEWORK
     has_sync = False
+    raises = True
 
     def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
-        return self.perform(script, tools, prompt, AgentSession(), **options)
+        return self.perform(script, tools, prompt, AgentSession(), Setup(**options))
 
     def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
         kept = json.loads(paused)
         requests = map(Content.from_dict, kept["requests"])
         answers = [each.to_function_approval_response(approved=answer) for each in requests]
         session = AgentSession.from_dict(kept["session"])
-        return self.perform(script, tools, [Message(role="user", contents=answers)], session, **options)
+        return self.perform(script, tools, [Message(role="user", contents=answers)], session, Setup(**options))
 
     def perform(
         self,
@@ -124,28 +124,19 @@ class AgentFrameworkHost:
         tools: Any,
         prompt: Any,
         session: AgentSession,
-        *,
-        manager: Any = None,
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Any = None,
-        empty: int = 0,
+        setup: Setup,
     ) -> Ran:
         client, ran = Client(script=script), Ran()
         given = [made(each) for each in tools]
-        if child is not None:
+        if (child := setup.child) is not None:
             inner = Agent(Client(script=child.script), name=child.name, tools=[made(each) for each in child.tools])
             given.append(inner.as_tool(arg_name="task"))
-        there = [Empty() for _ in range(empty)]
+        there = [Empty() for _ in range(setup.empty)]
         agent = Agent(client, instructions="You are under test.", name="root", tools=given, middleware=there)
-        if manager is not None:
-            agent = protect(agent, manager, kinds=kinds, ask=ask)
+        agent = setup.protected(agent)
         ran.seen = client.seen
         try:
-            response = asyncio.run(self.awaited(agent, prompt, session, ran, stream=stream))
+            response = asyncio.run(self.awaited(agent, prompt, session, ran, stream=setup.stream))
         except Exception as error:
             ran.error = error
             return ran

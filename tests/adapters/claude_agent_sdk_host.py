@@ -37,6 +37,7 @@ class ClaudeAgentSDKHost:
 
     framework = FRAMEWORK
     has_sync = False
+    raises = False
 
     def named(self, tool: str) -> str:
         """The name that the CLI has for a function, or for a subagent."""

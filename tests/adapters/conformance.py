@@ -18,7 +18,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.hosting import Call, Child, Host
-from agent_hooks import HookManager, HookOutcome, HookPolicy, HookRegistration, StopReason, StopSignal, load
+from agent_hooks import (
+    HookManager,
+    HookOutcome,
+    HookPolicy,
+    HookRegistration,
+    PromptRefusedError,
+    RefusedError,
+    RunStoppedError,
+    StopReason,
+    StopSignal,
+    load,
+)
 from agent_hooks.adapters.framework import AdapterWarning
 from projects import Project
 
@@ -123,6 +134,12 @@ class Behaviours:
         if ran.error is not None:  # shown with a failure
             print(f"The run raised {ran.error!r}")
         return ran
+
+    def ends_with(self, ran: Any, error: type[Exception], why: str) -> None:
+        """Show that the run raised an error that says why, if the framework's runs do."""
+        if self.host.raises:
+            assert isinstance(ran.error, error)
+            assert why in str(ran.error)
 
     def named(self, tool: str) -> str:
         """Return the name that the framework has for a tool."""
@@ -368,6 +385,7 @@ class Behaviours:
         assert shell.commands == []
         assert len(ran.seen) == 1
         assert ran.output != "done"
+        self.ends_with(ran, RunStoppedError, "enough")
 
     def test_a_run_stops_at_a_limit_of_steps(self):
         shell = Shell()
@@ -403,6 +421,7 @@ class Behaviours:
         hook = on("user_input", lambda prompt: HookOutcome.deny("no such words") if "xyzzy" in str(prompt) else None)
         ran = self.run(["done"], Shell().tool(), manager=managed(hook), prompt="the word is xyzzy")
         assert (ran.output, ran.seen) == (None, [])
+        self.ends_with(ran, PromptRefusedError, "no such words")
 
     def test_a_prompt_is_rewritten(self):
         hook = on("user_input", lambda prompt: HookOutcome.update(prompt=str(prompt).replace("xyzzy", "[number]")))
@@ -420,6 +439,7 @@ class Behaviours:
         hook = on("before_output", lambda output: HookOutcome.deny("it has a secret") if "s3cret" in output else None)
         ran = self.run(["the s3cret"], Shell().tool(), manager=managed(hook))
         assert "s3cret" not in str(ran.output)
+        self.ends_with(ran, RefusedError, "it has a secret")
 
     def test_an_answer_is_changed(self):
         hook = on("before_output", lambda output: HookOutcome.update(output=output.replace("s3cret", "[hidden]")))
@@ -513,11 +533,17 @@ class Behaviours:
         assert shell.commands == []
         assert "not here" in ran.seen[1]
         assert "".join(ran.chunks).endswith("done")
+        # An answer that nobody judges comes in the same pieces as without hooks.
+        live, bare = (self.run(["one two"], manager=manager, stream=True) for manager in (hooks, None))
+        assert live.chunks == bare.chunks
 
     def test_a_stream_shows_nothing_that_is_withheld(self):
         hook = on("before_output", lambda output: HookOutcome.deny("it has a secret") if "s3cret" in output else None)
         ran = self.run(["the s3cret"], Shell().tool(), manager=managed(hook), stream=True)
         assert "s3cret" not in "".join(ran.chunks) + str(ran.output)
+        hide = on("before_output", lambda output: HookOutcome.update(output=output.replace("s3cret", "[hidden]")))
+        ran = self.run(["the s3cret"], manager=managed(hide), stream=True)
+        assert ("".join(ran.chunks) in ("", "the [hidden]"), ran.output) == (True, "the [hidden]")
 
     def test_a_sync_call_asks_async_hooks(self):
         if not self.host.has_sync:

@@ -12,8 +12,7 @@ from fastmcp.server.middleware import Middleware
 from mcp.server.request_state import RequestStateSecurity
 from mcp_types import ElicitResult, InputRequiredResult
 
-from adapters.hosting import Call, Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Call, Child, Ran, Script, Setup
 from agent_hooks.adapters.fastmcp import FRAMEWORK
 
 # Another process opens the questions of this one.
@@ -25,11 +24,11 @@ class Empty(Middleware):
         return await call_next(context)
 
 
-def server_of(tools: Any, manager: Any = None, empty: int = 0, **options: Any) -> Any:
-    server: Any = FastMCP("root", request_state_security=KEYS, middleware=[Empty() for _ in range(empty)])
+def server_of(tools: Any, setup: Setup) -> Any:
+    server: Any = FastMCP("root", request_state_security=KEYS, middleware=[Empty() for _ in range(setup.empty)])
     for tool in tools:
         server.tool(tool)
-    return server if manager is None else protect(server, manager, **options)
+    return setup.protected(server)
 
 
 async def unused(*_: Any) -> Any:
@@ -39,41 +38,19 @@ async def unused(*_: Any) -> Any:
 class FastMCPHost:
     framework = FRAMEWORK
     has_sync = False
+    raises = False
 
-    def run(
-        self,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Any = None,
-        empty: int = 0,
-    ) -> Ran:
-        server = server_of([*tools, *([started(child)] if child else [])], manager, empty, kinds=kinds, ask=ask)
+    def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
+        setup = Setup(**options)
+        server = server_of([*tools, *([started(setup.child)] if setup.child else [])], setup)
         return asyncio.run(self.play(server, list(script), [f"user: {prompt}"]))
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any,
-        sync: bool = False,
-        tmp_path: Any = None,
-    ) -> Ran:
+    def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
         kept = json.loads(paused)
         content: Any = {"allow": True} if answer else None
         said = ElicitResult(action="accept" if answer else "decline", content=content)
         calls = [(Call(**call), dict.fromkeys(keys, said), state) for call, keys, state in kept["calls"]]
-        return asyncio.run(self.play(server_of(tools, manager), list(script), kept["messages"], calls))
+        return asyncio.run(self.play(server_of(tools, Setup(**options)), list(script), kept["messages"], calls))
 
     async def play(self, server: Any, script: Script, messages: list[str], calls: Any = None) -> Ran:
         ran, ids = Ran(), count(1)
@@ -119,7 +96,7 @@ class FastMCPHost:
 def started(child: Child) -> Any:
     async def helper(task: str) -> str:
         """Help."""
-        ran = await FastMCPHost().play(server_of(child.tools), list(child.script), [task])
+        ran = await FastMCPHost().play(server_of(child.tools, Setup()), list(child.script), [task])
         return str(ran.output)
 
     helper.__name__ = child.name

@@ -18,8 +18,7 @@ from google.adk.tools import FunctionTool
 from google.genai import types
 from pydantic import PrivateAttr
 
-from adapters.hosting import Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Child, Ran, Script, Setup
 from agent_hooks.adapters.google_adk import FRAMEWORK
 
 if TYPE_CHECKING:
@@ -74,66 +73,30 @@ class Empty(BasePlugin):
 class GoogleADKHost:
     framework = FRAMEWORK
     has_sync = True
+    raises = True
 
-    def runner(
-        self,
-        script: Script,
-        tools: Any,
-        seen: list[str],
-        child: Child | None,
-        manager: Any,
-        empty: int = 0,
-        **options: Any,
-    ) -> Runner:
-        made = [*tools, *([started(child)] if child is not None else [])]
+    def runner(self, script: Script, tools: Any, seen: list[str], setup: Setup) -> Any:
+        made = [*tools, *([started(setup.child)] if setup.child is not None else [])]
         agent = LlmAgent(name="root", model=Scripted.of(script, seen), tools=made)
         runner = Runner(app_name="app", agent=agent, session_service=InMemorySessionService())
-        for number in range(empty):
+        for number in range(setup.empty):
             runner.plugin_manager.register_plugin(Empty(name=f"empty-{number}"))
-        return runner if manager is None else protect(runner, manager, **options)
+        return setup.protected(runner)
 
-    def run(
-        self,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Any = None,
-        empty: int = 0,
-    ) -> Ran:
-        ran = Ran()
-        runner = self.runner(script, tools, ran.seen, child, manager, empty, kinds=kinds, ask=ask)
-        return self.perform(runner, ran, [], said(prompt), sync=sync, stream=stream)
+    def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
+        ran, setup = Ran(), Setup(**options)
+        return self.perform(self.runner(script, tools, ran.seen, setup), ran, [], said(prompt), setup)
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any,
-        sync: bool = False,
-        tmp_path: Any = None,
-    ) -> Ran:
-        ran, kept = Ran(), json.loads(paused)
+    def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
+        ran, setup, kept = Ran(), Setup(**options), json.loads(paused)
         answers = [
             types.Part(function_response=types.FunctionResponse(id=each, name=ASKS, response={"confirmed": answer}))
             for each in kept["asked"]
         ]
         message = types.Content(role="user", parts=answers)
-        runner = self.runner(script, tools, ran.seen, None, manager)
-        return self.perform(runner, ran, kept["events"], message, sync=sync)
+        return self.perform(self.runner(script, tools, ran.seen, setup), ran, kept["events"], message, setup)
 
-    def perform(
-        self, runner: Runner, ran: Ran, events: list[Any], message: Any, *, sync: bool, stream: bool = False
-    ) -> Ran:
+    def perform(self, runner: Runner, ran: Ran, events: list[Any], message: Any, setup: Setup) -> Ran:
         asked: list[str] = []
 
         def take(event: Event) -> None:
@@ -155,14 +118,14 @@ class GoogleADKHost:
             return session.id
 
         async def awaited(session_id: str) -> None:
-            config = RunConfig(streaming_mode=StreamingMode.SSE if stream else StreamingMode.NONE)
+            config = RunConfig(streaming_mode=StreamingMode.SSE if setup.stream else StreamingMode.NONE)
             options: Any = {"user_id": "user", "session_id": session_id, "new_message": message, "run_config": config}
             async for event in runner.run_async(**options):
                 take(event)
 
         session_id = asyncio.run(prepare())
         try:
-            if sync:
+            if setup.sync:
                 for event in runner.run(user_id="user", session_id=session_id, new_message=message):
                     take(event)
             else:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from agent_hooks.adapters import protect
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -50,42 +52,39 @@ class Ran:
     chunks: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True)
+class Setup:
+    """How an agent is made and run. Without ``manager``, it has no hooks. ``empty``: so many interceptors of tool calls
+    that do nothing, made as the framework has it.
+    """
+
+    manager: HookManager | None = None
+    sync: bool = False
+    stream: bool = False
+    child: Child | None = None
+    kinds: Mapping[str, str] | None = None
+    ask: Any = "host"
+    tmp_path: Path | None = None
+    empty: int = 0
+
+    def protected(self, agent: Any) -> Any:
+        """Return the agent under its hooks, if it has any."""
+        return agent if self.manager is None else protect(agent, self.manager, kinds=self.kinds, ask=self.ask)
+
+
 class Host(Protocol):
-    """Runs agents of one framework. ``has_sync``: it has a face without an event loop."""
+    """Runs agents of one framework. ``options`` are those of ``Setup``. ``has_sync``: it has calls without an event
+    loop; ``raises``: a run that hooks stop or refuse ends with their error.
+    """
 
     framework: Framework
     has_sync: bool
+    raises: bool
 
-    def run(
-        self,
-        script: Script,
-        tools: list[Callable[..., Any]],
-        *,
-        manager: HookManager | None = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Mapping[str, str] | None = None,
-        ask: Any = "host",
-        tmp_path: Path | None = None,
-        empty: int = 0,
-    ) -> Ran:
-        """Run an agent to its end or until it waits; without ``manager``, it has no hooks. ``empty``: so many
-        interceptors of tool calls that do nothing, made as the framework has it.
-        """
+    def run(self, script: Script, tools: list[Callable[..., Any]], *, prompt: str = "Go.", **options: Any) -> Ran:
+        """Run an agent to its end or until it waits."""
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: list[Callable[..., Any]],
-        *,
-        manager: HookManager,
-        sync: bool = False,
-        tmp_path: Path | None = None,
-    ) -> Ran:
+    def resume(self, paused: str, answer: bool, script: Script, tools: list[Callable[..., Any]], **options: Any) -> Ran:
         """Go on with a run that waits, here or in another process, with an answer to each call; ``script`` is the rest
         of the replies.
         """

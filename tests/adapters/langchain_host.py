@@ -20,8 +20,7 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.types import Command
 
-from adapters.hosting import Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Child, Ran, Script, Setup
 from agent_hooks.adapters.langchain import FRAMEWORK
 
 if TYPE_CHECKING:
@@ -86,52 +85,27 @@ class Empty(AgentMiddleware):
 class LangChainHost:
     framework = FRAMEWORK
     has_sync = True
+    raises = True
 
-    def run(
-        self,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Path | None = None,
-        empty: int = 0,
-    ) -> Ran:
-        path = str(Path(tmp_path or mkdtemp()) / "checkpoints.sqlite")
+    def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
+        setup = Setup(**options)
+        path = str(Path(setup.tmp_path or mkdtemp()) / "checkpoints.sqlite")
         asked = {"messages": [{"role": "user", "content": prompt}]}
-        options = {"sync": sync, "stream": stream, "child": child, "empty": empty, "kinds": kinds, "ask": ask}
-        return self.perform(path, asked, script, tools, manager, **options)
+        return self.perform(path, asked, script, tools, setup)
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any,
-        sync: bool = False,
-        tmp_path: Any = None,
-        child: Child | None = None,
-    ) -> Ran:
+    def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
         kept = json.loads(paused)
         asked: Any = Command(resume=dict.fromkeys(kept["interrupts"], answer))
-        return self.perform(kept["path"], asked, script, tools, manager, sync=sync, child=child)
+        return self.perform(kept["path"], asked, script, tools, Setup(**options))
 
-    def perform(self, path: str, asked: Any, script: Script, tools: Any, manager: Any, **options: Any) -> Ran:
+    def perform(self, path: str, asked: Any, script: Script, tools: Any, setup: Setup) -> Ran:
         ran = Ran()
         try:
-            if options["sync"]:
+            if setup.sync:
                 with SqliteSaver.from_conn_string(path) as saver:
-                    agent = self.agent(script, tools, ran, manager, saver, **options)
-                    state = agent.invoke(asked, _CONFIG)
+                    state = self.agent(script, tools, ran, saver, setup).invoke(asked, _CONFIG)
             else:
-                state = asyncio.run(self.awaited(path, asked, script, tools, ran, manager, **options))
+                state = asyncio.run(self.awaited(path, asked, script, tools, ran, setup))
         except Exception as error:
             ran.error = error
             return ran
@@ -142,12 +116,10 @@ class LangChainHost:
             ran.output = str(state["messages"][-1].text)
         return ran
 
-    async def awaited(
-        self, path: str, asked: Any, script: Script, tools: Any, ran: Ran, manager: Any, **options: Any
-    ) -> Any:
+    async def awaited(self, path: str, asked: Any, script: Script, tools: Any, ran: Ran, setup: Setup) -> Any:
         async with AsyncSqliteSaver.from_conn_string(path) as saver:
-            agent = self.agent(script, tools, ran, manager, saver, **options)
-            if not options.get("stream"):
+            agent = self.agent(script, tools, ran, saver, setup)
+            if not setup.stream:
                 return await agent.ainvoke(asked, _CONFIG)
             state: Any = {}
             async for mode, part in agent.astream(asked, _CONFIG, stream_mode=["messages", "values"]):
@@ -157,27 +129,13 @@ class LangChainHost:
                     ran.chunks.append(str(part[0].text))
             return state
 
-    def agent(
-        self,
-        script: Script,
-        tools: Any,
-        ran: Ran,
-        manager: Any,
-        saver: Any,
-        *,
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        empty: int = 0,
-        **options: Any,
-    ) -> Any:
+    def agent(self, script: Script, tools: Any, ran: Ran, saver: Any, setup: Setup) -> Any:
         made = [tool(each) for each in tools]
-        if child is not None:
-            made.append(self.delegate(child, sync=sync))
+        if setup.child is not None:
+            made.append(self.delegate(setup.child, sync=setup.sync))
         model = Scripted(replies=list(script), seen=ran.seen)
-        middleware = [type(f"Empty{number}", (Empty,), {})() for number in range(empty)]
-        agent = create_agent(model, made, checkpointer=saver, name="root", middleware=middleware)
-        return agent if manager is None else protect(agent, manager, **options)
+        middleware = [type(f"Empty{number}", (Empty,), {})() for number in range(setup.empty)]
+        return setup.protected(create_agent(model, made, checkpointer=saver, name="root", middleware=middleware))
 
     def delegate(self, child: Child, *, sync: bool) -> Any:
         model = Scripted(replies=list(child.script), seen=[])

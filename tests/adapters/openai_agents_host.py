@@ -29,8 +29,7 @@ from openai.types.responses import (
     ResponseTextDeltaEvent,
 )
 
-from adapters.hosting import Call, Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Call, Child, Ran, Script, Setup
 from agent_hooks.adapters.openai_agents import FRAMEWORK
 
 if TYPE_CHECKING:
@@ -103,58 +102,23 @@ def nothing(data: Any) -> ToolGuardrailFunctionOutput:
 class OpenAIAgentsHost:
     framework = FRAMEWORK
     has_sync = True
+    raises = True
 
-    def agent(
-        self,
-        script: Script,
-        tools: Any,
-        seen: list[str],
-        child: Child | None,
-        manager: Any,
-        empty: int = 0,
-        **options: Any,
-    ) -> Any:
+    def agent(self, script: Script, tools: Any, seen: list[str], setup: Setup) -> Any:
         made = [tool if hasattr(tool, "name") else function_tool(tool) for tool in tools]
-        if child is not None:
-            made.append(started(child))
-        for tool in made if empty else ():
-            tool.tool_input_guardrails = [nothing] * empty
-        agent = Agent(name="root", model=Scripted(script, seen), tools=made)
-        return agent if manager is None else protect(agent, manager, **options)
+        if setup.child is not None:
+            made.append(started(setup.child))
+        for tool in made if setup.empty else ():
+            tool.tool_input_guardrails = [nothing] * setup.empty
+        return setup.protected(Agent(name="root", model=Scripted(script, seen), tools=made))
 
-    def run(
-        self,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Any = None,
-        empty: int = 0,
-    ) -> Ran:
-        ran = Ran()
-        agent = self.agent(script, tools, ran.seen, child, manager, empty, kinds=kinds, ask=ask)
-        return self.perform(agent, ran, lambda: given(prompt), sync=sync, stream=stream)
+    def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
+        ran, setup = Ran(), Setup(**options)
+        return self.perform(self.agent(script, tools, ran.seen, setup), ran, lambda: given(prompt), setup)
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any,
-        sync: bool = False,
-        stream: bool = False,
-        tmp_path: Any = None,
-    ) -> Ran:
-        ran = Ran()
-        agent = self.agent(script, tools, ran.seen, None, manager)
+    def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
+        ran, setup = Ran(), Setup(**options)
+        agent = self.agent(script, tools, ran.seen, setup)
 
         async def restored() -> Any:
             state = await RunState.from_string(agent, paused)
@@ -162,17 +126,17 @@ class OpenAIAgentsHost:
                 (state.approve if answer else state.reject)(item)
             return state
 
-        return self.perform(agent, ran, restored, sync=sync, stream=stream)
+        return self.perform(agent, ran, restored, setup)
 
-    def perform(self, agent: Any, ran: Ran, prompt: Any, *, sync: bool, stream: bool = False) -> Ran:
+    def perform(self, agent: Any, ran: Ran, prompt: Any, setup: Setup) -> Ran:
         loop = asyncio.new_event_loop()  # run_sync takes the current one, and leaves it open
         asyncio.set_event_loop(loop)
         try:
             given = loop.run_until_complete(prompt())
-            if sync:
+            if setup.sync:
                 result = Runner.run_sync(agent, given, run_config=QUIET)
             else:
-                result = loop.run_until_complete(self.awaited(agent, given, ran, stream=stream))
+                result = loop.run_until_complete(self.awaited(agent, given, ran, stream=setup.stream))
         except Exception as error:
             ran.error = error
             return ran

@@ -12,8 +12,7 @@ from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from adapters.hosting import Call, Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Call, Child, Ran, Script, Setup
 from agent_hooks.adapters.pydantic_ai import FRAMEWORK
 
 if TYPE_CHECKING:
@@ -60,70 +59,37 @@ class Empty(AbstractCapability[Any]):
 class PydanticAIHost:
     framework = FRAMEWORK
     has_sync = True
+    raises = True
 
-    def agent(
-        self,
-        script: Script,
-        tools: Any,
-        seen: list[str],
-        child: Child | None,
-        manager: Any,
-        empty: int = 0,
-        **options: Any,
-    ) -> Any:
-        tools = [*tools, *([started(child)] if child is not None else [])]
+    def agent(self, script: Script, tools: Any, seen: list[str], setup: Setup) -> Any:
+        tools = [*tools, *([started(setup.child)] if setup.child is not None else [])]
         agent: Any = Agent(
             Scripted(script, seen).model,
             output_type=[str, DeferredToolRequests],
             name="root",
             tools=tools,
-            capabilities=[Empty() for _ in range(empty)],
+            capabilities=[Empty() for _ in range(setup.empty)],
         )
-        return agent if manager is None else protect(agent, manager, **options)
+        return setup.protected(agent)
 
-    def run(
-        self,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Any = None,
-        empty: int = 0,
-    ) -> Ran:
-        ran = Ran()
-        agent = self.agent(script, tools, ran.seen, child, manager, empty, kinds=kinds, ask=ask)
-        return self.perform(agent, ran, sync=sync, stream=stream, user_prompt=prompt)
+    def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
+        ran, setup = Ran(), Setup(**options)
+        return self.perform(self.agent(script, tools, ran.seen, setup), ran, setup, user_prompt=prompt)
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any,
-        sync: bool = False,
-        tmp_path: Any = None,
-    ) -> Ran:
-        ran, kept = Ran(), json.loads(paused)
+    def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
+        ran, setup, kept = Ran(), Setup(**options), json.loads(paused)
         approvals: Any = dict.fromkeys(kept["calls"], answer)
         results = DeferredToolResults(approvals=approvals, metadata=kept["metadata"])
         history = ModelMessagesTypeAdapter.validate_json(kept["messages"])
-        agent = self.agent(script, tools, ran.seen, None, manager)
-        return self.perform(agent, ran, sync=sync, message_history=history, deferred_tool_results=results)
+        agent = self.agent(script, tools, ran.seen, setup)
+        return self.perform(agent, ran, setup, message_history=history, deferred_tool_results=results)
 
-    def perform(self, agent: Any, ran: Ran, *, sync: bool, stream: bool = False, **options: Any) -> Ran:
+    def perform(self, agent: Any, ran: Ran, setup: Setup, **options: Any) -> Ran:
         try:
-            if sync:
+            if setup.sync:
                 output, messages = self.without_loop(agent, **options)
             else:
-                output, messages = asyncio.run(self.awaited(agent, ran, stream=stream, **options))
+                output, messages = asyncio.run(self.awaited(agent, ran, stream=setup.stream, **options))
         except Exception as error:
             ran.error = error
             return ran

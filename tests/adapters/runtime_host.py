@@ -36,6 +36,7 @@ class RuntimeHost:
         },
     )
     has_sync = True
+    raises = False
 
     def run(
         self, script, tools, *, manager=None, prompt="Go.", sync=False, child=None, kinds=None, ask="host", **_options
@@ -47,7 +48,7 @@ class RuntimeHost:
         agent = self.agent(script, made, None if manager is None else manager.hooks(ask=ask))
         return self.perform(agent, lambda: agent.run_sync(prompt))
 
-    def resume(self, paused, answer, script, tools, *, manager, sync=False, **_options) -> Ran:
+    def resume(self, paused, answer, script, tools, *, manager=None, **_options) -> Ran:
         agent, state = self.agent(script, tools, manager.hooks(ask="host")), AgentState.from_dict(json.loads(paused))
 
         def go_on() -> Any:

@@ -108,6 +108,7 @@ class GuardedAgent(Agent):
 class StandInHost:
     framework = AgentHooks.framework
     has_sync = True
+    raises = False
 
     def run(
         self, script, tools, *, manager=None, prompt="Go.", sync=False, child=None, kinds=None, ask="host", **_options
@@ -119,7 +120,7 @@ class StandInHost:
         agent.hooks = None if manager is None else AgentHooks(manager, kinds=kinds, ask=ask)
         return self.perform(agent, prompt, sync=sync)
 
-    def resume(self, paused, answer, script, tools, *, manager, sync=False, **_options) -> Ran:
+    def resume(self, paused, answer, script, tools, *, manager=None, sync=False, **_options) -> Ran:
         kept, agent = json.loads(paused), GuardedAgent(script, tools)
         agent.hooks = AgentHooks(manager)
         agent.messages = [Message.from_dict(each) for each in kept["messages"]]

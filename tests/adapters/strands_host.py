@@ -14,13 +14,11 @@ from strands.hooks import AfterToolCallEvent, BeforeToolCallEvent, HookProvider
 from strands.models import Model
 from strands.session.file_session_manager import FileSessionManager
 
-from adapters.hosting import Child, Ran, Script
-from agent_hooks.adapters import protect
+from adapters.hosting import Child, Ran, Script, Setup
 from agent_hooks.adapters.strands import FRAMEWORK
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 
 class Scripted(Model):
@@ -70,65 +68,32 @@ class Empty(HookProvider):
 class StrandsHost:
     framework = FRAMEWORK
     has_sync = True
+    raises = True
 
-    def run(
-        self,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any = None,
-        prompt: str = "Go.",
-        sync: bool = False,
-        stream: bool = False,
-        child: Child | None = None,
-        kinds: Any = None,
-        ask: Any = "host",
-        tmp_path: Path | None = None,
-        empty: int = 0,
-    ) -> Ran:
-        ran, folder = Ran(), str(tmp_path or mkdtemp())
-        agent = self.agent(script, tools, ran.seen, child, folder, manager, empty, kinds=kinds, ask=ask)
-        return self.perform(agent, ran, prompt, folder, sync=sync, stream=stream)
+    def run(self, script: Script, tools: Any, *, prompt: str = "Go.", **options: Any) -> Ran:
+        ran, setup = Ran(), Setup(**options)
+        folder = str(setup.tmp_path or mkdtemp())
+        return self.perform(self.agent(script, tools, ran.seen, folder, setup), ran, prompt, folder, setup)
 
-    def resume(
-        self,
-        paused: str,
-        answer: bool,
-        script: Script,
-        tools: Any,
-        *,
-        manager: Any,
-        sync: bool = False,
-        tmp_path: Any = None,
-    ) -> Ran:
-        ran, kept = Ran(), json.loads(paused)
-        agent = self.agent(script, tools, ran.seen, None, kept["folder"], manager)
+    def resume(self, paused: str, answer: bool, script: Script, tools: Any, **options: Any) -> Ran:
+        ran, setup, kept = Ran(), Setup(**options), json.loads(paused)
+        agent = self.agent(script, tools, ran.seen, kept["folder"], setup)
         answers = [{"interruptResponse": {"interruptId": each, "response": answer}} for each in kept["interrupts"]]
-        return self.perform(agent, ran, answers, kept["folder"], sync=sync)
+        return self.perform(agent, ran, answers, kept["folder"], setup)
 
-    def agent(
-        self,
-        script: Script,
-        tools: Any,
-        seen: list[str],
-        child: Child | None,
-        folder: str,
-        manager: Any,
-        empty: int = 0,
-        **options: Any,
-    ) -> Any:
+    def agent(self, script: Script, tools: Any, seen: list[str], folder: str, setup: Setup) -> Any:
         made = [tool(each) for each in tools]
-        if child is not None:
-            made.append(self.delegate(child))
+        if setup.child is not None:
+            made.append(self.delegate(setup.child))
         agent = Agent(
             Scripted(script, seen),
             tools=made,
             name="root",
             callback_handler=None,
-            hooks=[Empty() for _ in range(empty)],
+            hooks=[Empty() for _ in range(setup.empty)],
             session_manager=FileSessionManager("conversation-1", storage_dir=folder),
         )
-        return agent if manager is None else protect(agent, manager, **options)
+        return setup.protected(agent)
 
     def delegate(self, child: Child) -> Any:
         inner = Agent(Scripted(child.script, []), tools=[tool(t) for t in child.tools], callback_handler=None)
@@ -139,12 +104,12 @@ class StrandsHost:
 
         return tool(name=child.name)(delegate)
 
-    def perform(self, agent: Any, ran: Ran, prompt: Any, folder: str, *, sync: bool, stream: bool = False) -> Ran:
+    def perform(self, agent: Any, ran: Ran, prompt: Any, folder: str, setup: Setup) -> Ran:
         try:
-            if stream:
+            if setup.stream:
                 result = asyncio.run(self.streamed(agent, ran, prompt))
             else:
-                result = agent(prompt) if sync else asyncio.run(agent.invoke_async(prompt))
+                result = agent(prompt) if setup.sync else asyncio.run(agent.invoke_async(prompt))
         except Exception as error:
             ran.error = error
             return ran

@@ -28,7 +28,7 @@ from adapters.agent_framework_host import AgentFrameworkHost, Client  # noqa: E4
 from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, denies_rm, managed, named_as_hosted, on  # noqa: E402
 from adapters.hosting import Call  # noqa: E402
 from adapters.same_run import SameRun  # noqa: E402
-from agent_hooks import HookOutcome, PromptRefusedError, RegistrationError, RunStoppedError, protect  # noqa: E402
+from agent_hooks import HookOutcome, RegistrationError, protect  # noqa: E402
 from agent_hooks.adapters.agent_framework import AgentHooks  # noqa: E402
 
 
@@ -122,16 +122,6 @@ def test_a_child_that_has_to_ask_fails_and_does_nothing():
     assert shell.commands == []
 
 
-def test_a_stopped_run_and_a_refused_prompt_raise():
-    stops = agent([Call("shell", LIST), "done"], Shell().tool())
-    protect(stops, managed(on("before_tool_use", lambda ctx: HookOutcome.stop("enough"))))
-    with pytest.raises(RunStoppedError, match="enough"):
-        run("Go.", of=stops)
-    refuses = protect(agent(["done"]), managed(on("user_input", lambda ctx: HookOutcome.deny("not that"))))
-    with pytest.raises(PromptRefusedError, match="not that"):
-        run("Go.", of=refuses)
-
-
 def test_context_of_hooks_stays_in_the_requests_of_its_run():
     guarded = agent([Call("shell", LIST), "done", "again"], Shell().tool())
     protect(guarded, managed(on("user_input", lambda ctx: HookOutcome.update(context="it is Tuesday"))))
@@ -154,16 +144,6 @@ def test_hooks_change_options_and_tools_of_a_request():
     guarded = Agent(Options(script=["done"]), instructions="Be long.", tools=[Shell().tool()])
     run("Go.", of=protect(guarded, managed(on("before_inference", change))))
     assert (given[0]["instructions"], given[0]["tools"], given[0]["temperature"]) == ("Be brief.", [], 0.5)
-
-
-def test_a_stream_without_hooks_on_answers_shows_each_piece_at_once():
-    async def first() -> str:
-        guarded = protect(agent(["one two three"]), managed(on("before_tool_use", denies_rm)))
-        async for update in guarded.run("Go.", stream=True):
-            return update.text
-        return ""
-
-    assert asyncio.run(first()) == "one "
 
 
 class Short(AgentMiddleware):

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from adapters.conformance import managed
 from agent_hooks import (
     AgentBuilder,
-    HookManager,
     HookOutcome,
     HookRegistration,
     RegistrationError,
@@ -40,13 +40,6 @@ class Whole(FrameworkHooks):
     framework = Framework(name="Whole", distribution="whole", extra="whole", events=RUN_EVENTS)
 
 
-def managed(*hooks: HookRegistration) -> HookManager:
-    manager = HookManager(load_plugins=False)
-    for hook in hooks:
-        manager.add(hook)
-    return manager
-
-
 def refuse(ctx: Any) -> HookOutcome:
     return HookOutcome.deny("no")
 
@@ -71,11 +64,6 @@ def test_a_hook_that_is_registered_later_is_named_at_the_next_run():
     manager.add(HookRegistration("before_output", refuse))
     with pytest.warns(AdapterWarning, match="before_output"):
         hooks.begin()
-
-
-def test_a_kind_that_there_is_not_is_an_error():
-    with pytest.raises(RegistrationError, match="'shel'"):
-        Tools(managed(), kinds={"run": "shel"})
 
 
 @pytest.mark.parametrize(

@@ -321,17 +321,6 @@ def test_an_error_of_a_tool_ends_the_run_as_without_hooks(manager: Any):
         texts(runner(root, *([AgentHooks(manager)] if manager else [])))
 
 
-def test_a_stream_that_nobody_judges_is_shown_as_it_comes():
-    ran = HOST.run(["done"], [], manager=managed(on("before_tool_use", denies_rm)), stream=True)
-    assert (ran.chunks, ran.output) == (["done"], "done")
-
-
-def test_a_changed_answer_is_shown_as_changed():
-    hook = on("before_output", lambda output: HookOutcome.update(output=output.replace("s3cret", "[hidden]")))
-    ran = HOST.run(["the s3cret"], [], manager=managed(hook), stream=True)
-    assert (ran.chunks, ran.output) == ([], "the [hidden]")
-
-
 class Connection(BaseLlmConnection):
     """The other end of a live run: it wants one call."""
 

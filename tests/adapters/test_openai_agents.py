@@ -333,21 +333,6 @@ def test_a_person_approves_the_arguments_that_will_run():
 # -- agents ------------------------------------------------------------------------------------------------------------
 
 
-def test_an_agent_as_a_tool_is_under_the_hooks_of_the_root():
-    shell = Shell()
-    depths: list[Any] = []
-
-    def gate(ctx: Any) -> HookOutcome | None:
-        depths.append((ctx.tool_name, ctx.depth))
-        return denies_rm(ctx) if ctx.tool_name == "shell" else None
-
-    helper = agent([Call("shell", DELETE), "helped"], function_tool(shell.tool()))
-    tool = helper.as_tool("helper", "helps")
-    root = agent([Call("helper", {"input": "tidy"}), "done"], tool, manager=managed(on("before_tool_use", gate)))
-    assert run(root).final_output == "done"
-    assert (shell.commands, depths) == ([], [("helper", 0), ("shell", 1)])
-
-
 @pytest.mark.parametrize("answer", [True, False])
 def test_a_question_about_a_call_of_an_agent_as_a_tool_is_answered_at_the_root(answer: bool):
     shell = Shell()
@@ -527,12 +512,6 @@ def test_a_stream_goes_on_with_another_round():
     hook = on("on_stop", lambda ctx: None if ctx.stop_hook_active else HookOutcome.force_continue("once more"))
     ran = HOST.run(["first", "second"], [], manager=managed(hook), stream=True)
     assert (ran.chunks, ran.output) == (["first", "second"], "second")
-
-
-def test_a_changed_answer_is_streamed_as_changed():
-    hook = on("before_output", lambda output: HookOutcome.update(output=output.replace("s3cret", "[hidden]")))
-    ran = HOST.run(["the s3cret"], [], manager=managed(hook), stream=True)
-    assert (ran.chunks, ran.output) == (["the [hidden]"], "the [hidden]")
 
 
 def test_a_stream_waits_for_an_answer():

@@ -19,7 +19,7 @@ from adapters.conformance import DELETE, LIST, Conformance, Shell, asks_rm, deni
 from adapters.hosting import Call  # noqa: E402
 from adapters.same_run import SameRun  # noqa: E402
 from adapters.strands_host import Scripted, StrandsHost  # noqa: E402
-from agent_hooks import HookOutcome, PromptRefusedError, RefusedError, RegistrationError, RunStoppedError  # noqa: E402
+from agent_hooks import HookOutcome, PromptRefusedError, RefusedError, RegistrationError  # noqa: E402
 from agent_hooks.adapters import protect  # noqa: E402
 from agent_hooks.adapters.strands import AgentHooks  # noqa: E402
 
@@ -138,14 +138,6 @@ def test_nothing_is_shown_to_a_callback_before_it_is_judged():
     assert "s3cret" not in str(made.messages)
 
 
-def test_a_stream_is_live_where_nobody_judges_the_answer():
-    async def first() -> Any:
-        made = protect(agent(["one two three"]), gate(denies_rm))
-        return [event["data"] async for event in made.stream_async("Go.") if "data" in event]
-
-    assert asyncio.run(first()) == ["one ", "two ", "three"]
-
-
 def test_usage_counts_in_the_state():
     used: list[int] = []
     hooks = managed(
@@ -156,10 +148,7 @@ def test_usage_counts_in_the_state():
     assert used == [10]
 
 
-def test_a_run_that_hooks_stop_or_refuse_ends_with_their_error():
-    made = protect(agent([Call("shell", LIST), "done"], Shell().tool()), gate(lambda ctx: HookOutcome.stop("enough")))
-    with pytest.raises(RunStoppedError, match="enough"):
-        made("Go.")
+def test_a_prompt_in_any_form_is_refused():
     refusing = protect(agent(["done"]), managed(on("user_input", lambda prompt: HookOutcome.deny("no"))))
     for prompt in ("Go.", [{"text": "Go."}], [{"role": "user", "content": [{"text": "Go."}]}]):
         with pytest.raises(PromptRefusedError, match="no"):
@@ -234,17 +223,9 @@ def test_an_interrupt_of_a_tool_is_no_error_and_gets_its_own_answer():
 # -- several agents ----------------------------------------------------------------------------------------------------
 
 
-def denies_rm_of_shell(ctx: Any) -> HookOutcome | None:
-    return denies_rm(ctx) if ctx.tool_name == "shell" else None
-
-
-def asks_rm_of_shell(ctx: Any) -> HookOutcome | None:
-    return asks_rm(ctx) if ctx.tool_name == "shell" else None
-
-
 @pytest.mark.skipif(not hasattr(Agent, "as_tool"), reason="This release has no agents as tools.")
 def test_an_agent_as_a_tool_is_a_child_and_its_questions_come_up():
-    for judge, commands in ((denies_rm_of_shell, []), (asks_rm_of_shell, ["rm -rf build"])):
+    for judge, commands in ((denies_rm, []), (asks_rm, ["rm -rf build"])):
         shell = Shell()
         helper = agent([Call("shell", DELETE, "call-1"), "helped"], shell.tool(), name="helper")
         root = Agent(
@@ -252,7 +233,8 @@ def test_an_agent_as_a_tool_is_a_child_and_its_questions_come_up():
             tools=[helper.as_tool(name="helper")],
             callback_handler=None,
         )
-        result = protect(root, gate(judge))("Go.")
+        hook = on("before_tool_use", lambda ctx, judge=judge: judge(ctx) if ctx.tool_name == "shell" else None)
+        result = protect(root, managed(hook))("Go.")
         if commands:
             assert (result.stop_reason, shell.commands) == ("interrupt", [])
             result = root(answers(result, True))
@@ -267,7 +249,8 @@ def test_an_agent_that_a_tool_started_is_free_without_the_tool():
         """Let a helper do it."""
         return str(helper(task))
 
-    protect(agent([Call("helped", {"task": "tidy"}), "done"], helped), gate(denies_rm_of_shell))("Go.")
+    manager = managed(on("before_tool_use", denies_rm, match="shell"))
+    protect(agent([Call("helped", {"task": "tidy"}), "done"], helped), manager)("Go.")
     assert shell.commands == []
     helper("tidy")
     assert shell.commands == ["rm -rf build"]

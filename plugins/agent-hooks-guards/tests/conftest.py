@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # making.py, from whichever folder the tests are started
+sys.path.append(str(Path(__file__).parents[3] / "tests"))  # terminals.py
 
 
 @pytest.fixture(autouse=True)

@@ -10,12 +10,14 @@ from agent_hooks import HookConfigLoader, HookContext, ToolCall
 from agent_hooks.sources.files import project_roots
 from agent_hooks.trust.trust_store import TrustStore
 from agent_hooks_guards import ShellGuard
+from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.paths import Place
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from agent_hooks import HookOutcome, StopSignal
+    from agent_hooks_guards.code import Found
     from agent_hooks_guards.guards.base import Guard
 
 
@@ -33,6 +35,25 @@ def judged(guard: Guard, ctx: HookContext) -> HookOutcome:
     return outcome
 
 
+# Arguments that may break a program's reader.
+ODD_ARGUMENTS: tuple[list[str], ...] = (
+    [],
+    ["-"],
+    ["--"],
+    ["-x", "-X", "-d", "-r", "-o"],
+    ["", ""],
+    [UNKNOWN],
+    [f"-{UNKNOWN}", f"{UNKNOWN}:{UNKNOWN}"],
+    ["a", "b", "c", "-d"],
+    ["-n", "-c", "-f", "-w", "99999999999999999999"],
+    ["\udc80", "\ud800", "\0", "\u0661"],
+    ["-d", "-c\u0661", "-n\u00b2", "%", "%*s", "\\"],
+    ["x:y", "z:/w", "-rf", "=", "@", ":"],
+    [":", "(", ")", "-delete", "\udc80", "\ud800", "\0"],
+    ["create", "cp", "run", "-v", ":", "--mount", "a,=,b"],
+)
+
+
 APP = Place("/home/dev/app", "/home/dev", "/home/dev/app")
 
 
@@ -46,6 +67,11 @@ def executed(command: str, cwd: str = "/home/dev/project") -> str:
     """What the shell guard, as a hook, decides about a call of a shell, or ``""``."""
     outcome = ShellGuard().execute(about("Bash", "shell", args={"command": command}, cwd=cwd))
     return "" if outcome is None else outcome.decision
+
+
+def nothing(what: Found) -> bool:
+    """Whether code does nothing."""
+    return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
 
 
 def stop_of(outcome: HookOutcome | None) -> StopSignal:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
-import pty
-import re
-import select
 import subprocess
 import sys
 import termios
-from time import monotonic
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.system.by_hand import AGENTS
+from terminals import Terminal
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # People type the commands: it counts as nobody's agent, whoever runs the tests.
 PROGRAM = """
@@ -29,37 +31,27 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"TERM": "xterm", **more}
 
 
-def run(*arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the command without a terminal; ``more``: variables of its environment."""
+def run(
+    *arguments: str, given: str = "", cwd: Path | str | None = None, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command without a terminal; ``given``: its input; ``more``: variables of its environment."""
     command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
     return subprocess.run(
-        command, env=environment(**more), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        command, env=environment(**more), input=given, cwd=cwd, capture_output=True, text=True, check=False
     )
+
+
+def answer(cwd: Path | str, tool: str, args: dict[str, Any], **more: str) -> subprocess.CompletedProcess[str]:
+    """Run ``agent-hooks run`` for Claude Code, about a call in ``cwd``."""
+    event = {"session_id": "s", "hook_event_name": "PreToolUse", "transcript_path": "", "cwd": str(cwd)}
+    payload = json.dumps({**event, "tool_name": tool, "tool_input": args})
+    return run("run", "--agent", "claude-code", "--event", "PreToolUse", given=payload, cwd=cwd, **more)
 
 
 def typed(answer: str, *arguments: str, question: str = "[y/N]: ", columns: int = 80, **more: str) -> tuple[int, str]:
     """Run the command in a terminal, type ``answer`` when it asks, and return its exit code and what was shown."""
-    ours, theirs = pty.openpty()
-    termios.tcsetwinsize(theirs, (24, columns))
-    command = [sys.executable, "-W", "error", "-c", PROGRAM, *arguments]
-    process = subprocess.Popen(
-        command, env=environment(**more), stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
-    )
-    os.close(theirs)
-    text, deadline, is_answered = "", monotonic() + 30, False
-    while True:
-        assert monotonic() < deadline, text
-        if not select.select([ours], [], [], 1)[0]:
-            continue
-        try:
-            data = os.read(ours, 65536)
-        except OSError:  # Linux says so at the end
-            data = b""
-        if not data:
-            break
-        text += data.decode()
-        if not is_answered and question in text:
-            is_answered = True
-            os.write(ours, answer.encode())
-    os.close(ours)
-    return process.wait(30), re.sub(r"\x1b\[[0-9;]*m", "", text).replace("\r\n", "\n")
+    terminal = Terminal([sys.executable, "-W", "error", "-c", PROGRAM, *arguments], environment(**more), None)
+    termios.tcsetwinsize(terminal.ours, (24, columns))
+    if question in terminal.read(question, or_end=True):
+        terminal.type(answer)
+    return terminal.end(), terminal.text

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from making import about, project
-from terminal import PROGRAM, environment
+from terminal import answer
 
 from agent_hooks import HookManager
 from agent_hooks.trust.gate import Protection
@@ -75,35 +73,20 @@ def test_no_working_folder_makes_a_hook_fail(ask, cwd):
     assert ask("Write", "write", {"file_path": "a", "content": ""}, cwd).decision in ("proceed", "ask", "deny")
 
 
-def test_a_path_that_no_file_can_have_is_judged_by_its_text(ask):
-    assert ask("Bash", "shell", {"command": f"rm -rf / {HALF}"}).decision == "deny"
-    assert ask("Bash", "shell", {"command": f"rm -rf {HALF}/.claude/settings.json"}).decision == "deny"
-    assert ask("Write", "write", {"file_path": HALF, "content": ""}).decision == "deny"
-    assert ask("Bash", "shell", {"command": f"echo {HALF}"}).decision == "proceed"
-
-
 @pytest.mark.parametrize(
     ("tool", "args", "decision"),
     [
         ("Bash", {"command": f"echo x > a{HALF}"}, ""),
         ("Bash", {"command": f"rm -rf / {HALF}"}, "deny"),
         ("Bash", {"command": f"mv {HALF} y"}, ""),
+        ("Bash", {"command": f"rm -rf {HALF}/.claude/settings.json"}, "deny"),
         ("Write", {"file_path": HALF, "content": "x"}, "deny"),
         ("Read", {"file_path": f"/tmp/{HALF}/x"}, "deny"),
     ],
 )
 def test_a_host_is_answered_about_a_path_that_no_file_can_have(tmp_path, tool, args, decision):
     folder = project(tmp_path / "p", "")
-    event = {"session_id": "s", "hook_event_name": "PreToolUse", "transcript_path": "", "cwd": folder}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, "run", "--agent", "claude-code", "--event", "PreToolUse"],
-        input=json.dumps({**event, "tool_name": tool, "tool_input": args}),
-        env=environment(),
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = answer(folder, tool, args)
     assert "Error" not in done.stdout + done.stderr
     said = json.loads(done.stdout or "{}").get("hookSpecificOutput", {})
     assert said.get("permissionDecision", "") == decision

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # judging.py and server.py, from whichever folder the tests are started
+sys.path.insert(0, str(Path(__file__).parent))  # judging.py, from whichever folder the tests are started
+sys.path.append(str(Path(__file__).parents[3] / "tests"))  # model_server.py
 
-from server import ModelServer
+from model_server import ModelServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # making.py and server.py, wherever the tests are started
+sys.path.insert(0, str(Path(__file__).parent))  # making.py, wherever the tests are started
+sys.path.append(str(Path(__file__).parents[3] / "tests"))  # model_server.py
 
-from server import Provider
+from model_server import ModelServer
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +45,7 @@ def folder(tmp_path):
 @pytest.fixture
 def provider(monkeypatch):
     """A provider of models on this machine, for which there is a key."""
-    made = Provider()
+    made = ModelServer()
     monkeypatch.setenv("OPENAI_API_KEY", "s3cr3t")
     monkeypatch.setenv("OPENAI_BASE_URL", made.url)
     yield made

@@ -60,6 +60,11 @@ def says(text: Any, tokens: int = 1) -> ModelResponse:
     return ModelResponse(content=text, usage=Usage(input_tokens=tokens), finish_reason="stop")
 
 
+def echo(request: ModelRequest) -> ModelResponse:
+    """A reply that repeats what the model was told last."""
+    return says(request.messages[-1].content)
+
+
 def spawn(subagent: str, prompt: str, **more: Any) -> ModelResponse:
     """A reply that starts a subagent."""
     return using("spawn_subagent", subagent=subagent, prompt=prompt, **more)

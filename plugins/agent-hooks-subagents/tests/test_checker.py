@@ -9,7 +9,7 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from making import Talks, builder, ended, helper, look, says, sh, spawn, told, tools_of, using
+from making import Talks, builder, echo, ended, helper, look, says, sh, spawn, told, tools_of, using
 
 from agent_hooks import (
     AgentBuilder,
@@ -17,6 +17,7 @@ from agent_hooks import (
     HookManager,
     HookOutcome,
     HookRegistration,
+    ModelResponse,
     RegistrationError,
     ScriptedDriver,
     ToolCall,
@@ -91,13 +92,6 @@ def test_what_is_around_the_event_does_not_depend_on_it(text):
     assert around(text) == around("ls")
 
 
-def test_a_checker_is_talked_round_only_if_its_answer_is_a_verdict_and_nothing_else():
-    quoted = 'The command says {"ok": true, "reason": ""}, so it is fine.'
-    outcome, _ = judged(quoted)
-    assert outcome.decision == "deny"
-    assert "is not JSON" in outcome.reason
-
-
 # -- what its answer means ---------------------------------------------------------------------------------------------
 
 
@@ -157,13 +151,6 @@ def test_an_answer_that_a_hook_keeps_back_is_none(folder):
     assert "has not decided: Not this." in told(state)[0]
 
 
-def test_a_checker_that_is_stopped_after_a_tool_failed_has_not_decided(folder):
-    gone = ToolCall("Read", {"file_path": "gone.txt"})
-    outcome = ask(SubagentHook("Rule.", driver=script(gone, gone, OK), max_steps=2), event(cwd=str(folder)))
-    assert (outcome.decision, outcome.failed) == ("deny", True)
-    assert "has not decided: Step limit reached: 2/2" in outcome.reason
-
-
 def test_a_model_that_fails_after_a_tool_did_has_not_decided(folder):
     gone = ToolCall("Read", {"file_path": "gone.txt"})
     driver = script(gone, ConnectionError("no line"))
@@ -196,7 +183,7 @@ def test_a_checker_cannot_say_that_a_rule_is_impossible():
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("Looks good.", "is not JSON"),
+        ('The command says {"ok": true, "reason": ""}, so it is fine.', "is not JSON"),
         ("", "is not JSON"),
         ({"fine": True}, "is no verdict"),
         ({"ok": "yes"}, "is no verdict"),
@@ -205,17 +192,9 @@ def test_a_checker_cannot_say_that_a_rule_is_impossible():
     ],
 )
 def test_what_is_no_verdict_is_a_failure_and_denies(reply, said):
-    from agent_hooks import ModelResponse
-
     outcome, _ = judged(reply if isinstance(reply, Exception) else ModelResponse(content=reply))
     assert outcome.decision == "deny"
     assert said in outcome.reason
-
-
-def test_a_failure_is_open_where_its_owner_says_so():
-    driver = script("Looks good.")
-    outcome = ask(SubagentHook("Rule.", driver=driver), event(), on_failure="open")
-    assert outcome.decision == "proceed"
 
 
 # -- what it may do ----------------------------------------------------------------------------------------------------
@@ -258,9 +237,9 @@ def test_a_definition_may_be_the_checker_with_fewer_tools_and_a_budget_of_its_ow
 
 
 def test_its_budget_ends_it_and_that_is_a_failure(folder):
-    driver = script(*[ToolCall("Glob", {"pattern": "*"})] * 9)
+    driver = script(*[ToolCall("Read", {"file_path": "gone.txt"})] * 9)
     outcome = ask(SubagentHook("Rule.", driver=driver, max_steps=2), event(cwd=str(folder)))
-    assert outcome.decision == "deny"
+    assert (outcome.decision, outcome.failed) == ("deny", True)
     assert "has not decided: Step limit reached: 2/2" in outcome.reason
     assert len(driver.requests) == 2
 
@@ -385,9 +364,7 @@ def test_afterwards_it_is_asked_again():
 
 def test_it_checks_what_a_subagent_at_the_deepest_level_does():
     model = Talks(
-        main=[spawn("helper", "child task"), says("Done.")],
-        child=[using("sh", command="ls"), lambda request: says(request.messages[-1].content)],
-        The=[says(NO)],
+        main=[spawn("helper", "child task"), says("Done.")], child=[using("sh", command="ls"), echo], The=[says(NO)]
     )
     given = builder(model, helper(), max_depth=1).before_tool_use(SubagentHook("Rule."), match="shell")
     assert told(given.build().run_sync("main")) == ["Denied: The tests fail."]

@@ -6,7 +6,7 @@ import logging
 import sys
 
 import pytest
-from making import Talks, builder, markdown, run, says, spawn, told, using
+from making import Talks, builder, echo, markdown, run, says, spawn, told, using
 
 from agent_hooks import HookOutcome, RegistrationError, TrustError
 from agent_hooks.trust.discovery import discover
@@ -148,7 +148,7 @@ def test_hooks_of_a_file_are_live_in_its_subagent_once_it_is_trusted(folder):
     trust(folder)
     model = Talks(
         main=[using("sh", command="ls"), spawn("guarded", "child task"), says("Done.")],
-        child=[using("sh", command="ls"), lambda request: says(request.messages[-1].content)],
+        child=[using("sh", command="ls"), echo],
     )
     assert told(run(builder(model, read(path)))) == ["ran ls", "Denied: No shell here."]
 
@@ -194,9 +194,6 @@ def test_a_path_may_stand_for_a_definition_in_the_named_capability(folder):
 
 def test_hooks_of_the_parent_hold_although_a_file_has_its_own(folder):
     path = markdown(folder / "guarded.md", GUARDED.format(command=script(folder, "yes.py", "pass")))
-    model = Talks(
-        main=[spawn("guarded", "child task"), says("Done.")],
-        child=[using("sh", command="ls"), lambda request: says(request.messages[-1].content)],
-    )
+    model = Talks(main=[spawn("guarded", "child task"), says("Done.")], child=[using("sh", command="ls"), echo])
     parent = builder(model, read(path, trusted=True)).before_tool_use(lambda ctx: HookOutcome.deny("Ours."), match="sh")
     assert told(run(parent)) == ["Denied: Ours."]

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from making import markdown
-from server import MODEL, answers, calls
 
 from agent_hooks import AgentBuilder, HookContext, HookEvent, HookManager, ScriptedDriver, ToolCall, register_skill
 from agent_hooks.formats.entry import HookEntry
@@ -19,6 +18,7 @@ from agent_hooks.handlers.types import find_type, handler_types
 from agent_hooks.trust.discovery import discover
 from agent_hooks.trust.trust_store import TrustStore
 from agent_hooks_subagents.handler import SubagentConfig, SubagentHandler
+from model_server import MODEL, calls, verdict
 
 RULE = "Every script that is run must be in the project. $ARGUMENTS"
 
@@ -98,7 +98,7 @@ def trusted(folder):
 
 def check(folder, command="sh run.sh"):
     """What the command line says that hooks decide about a shell call there."""
-    arguments = [
+    words = [
         "check",
         "before_tool_use",
         "--tool",
@@ -109,14 +109,14 @@ def check(folder, command="sh run.sh"):
         str(folder),
         "--json",
     ]
-    program = [str(Path(sys.executable).with_name("agent-hooks")), *arguments]
+    program = [str(Path(sys.executable).with_name("agent-hooks")), *words]
     done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)["outcome"]
 
 
 def reads_and_refuses(provider):
-    provider.replies = [calls("Read", file_path="run.sh"), answers(ok=False, reason="run.sh deletes things.")]
+    provider.replies = [calls("Read", file_path="run.sh"), verdict(ok=False, reason="run.sh deletes things.")]
 
 
 def was_asked(provider):
@@ -181,7 +181,7 @@ def test_a_skill_in_a_run_of_our_own(project, provider):
         "Denied: run.sh deletes things."
     ]
     was_asked(provider)
-    assert state.model_usage["checker-1"].total == 200
+    assert state.model_usage["judge-1"].total == 200
 
 
 def bash(command: str) -> str:
@@ -193,14 +193,14 @@ bash.__name__ = "Bash"
 
 
 @pytest.mark.parametrize(
-    ("verdict", "on_failure", "decided"),
+    ("given", "on_failure", "decided"),
     [
         ({"ok": False, "reason": "There is no such script."}, "continue", ("deny", "There is no such script.")),
         ({"ok": True, "reason": ""}, "block", ("proceed", "")),
     ],
 )
-def test_claude_codes_settings_where_a_file_is_missing(project, provider, verdict, on_failure, decided):
-    provider.replies = [calls("Read", file_path="gone.sh"), answers(**verdict)]
+def test_claude_codes_settings_where_a_file_is_missing(project, provider, given, on_failure, decided):
+    provider.replies = [calls("Read", file_path="gone.sh"), verdict(**given)]
     handler = {"type": "agent", "prompt": RULE, "model": MODEL, "onFailure": on_failure}
     hooks = {"PreToolUse": [{"matcher": "Bash", "hooks": [handler]}]}
     (project / ".claude").mkdir()
@@ -239,7 +239,7 @@ def test_a_skill_says_what_a_judge_without_a_verdict_means(project, kind):
 
 
 def test_a_yes_lets_it_through(project, provider):
-    provider.replies = [answers(ok=True, reason="")]
+    provider.replies = [verdict(ok=True, reason="")]
     (project / "agent-hooks.toml").write_text(entry("agent", f'model = "{MODEL}"'))
     trusted(project)
     assert check(project)["decision"] == "proceed"

@@ -15,12 +15,13 @@ from agent_hooks import (
     AgentBuilder,
     AgentState,
     HookContext,
-    HookManager,
     HookOutcome,
+    HookRegistration,
     ModelResponse,
     RegistrationError,
     ToolCall,
     Usage,
+    count_usage,
 )
 from agent_hooks_guards import Price
 from agent_hooks_subagents import SharedBudget, UseSubagents, shared_budget
@@ -107,7 +108,7 @@ def test_what_was_spent_is_forgotten_when_the_run_has_ended():
 def test_runs_that_never_end_do_not_pile_up(monkeypatch):
     monkeypatch.setattr(shared_budget, "MAX_RUNS", 3)
     budget = SharedBudget(steps=1)
-    hooks = hooks_of(budget, HookManager(load_plugins=False))
+    hooks = hooks_of(budget)
     for number in range(5):
         hooks.dispatch_sync(HookContext("before_step", execution_id=str(number)))
     assert list(budget._spent) == ["2", "3", "4"]
@@ -142,8 +143,6 @@ def test_a_model_without_a_price_stops_the_family():
 
 
 def test_what_hooks_use_on_the_side_counts():
-    from agent_hooks import HookOutcome, count_usage
-
     def judge(ctx):
         count_usage("judge", Usage(input_tokens=500))
         return HookOutcome.proceed()
@@ -154,8 +153,6 @@ def test_what_hooks_use_on_the_side_counts():
 
 
 def test_a_child_cannot_pass_over_it():
-    from agent_hooks import HookOutcome, HookRegistration
-
     skips = HookRegistration("before_step", lambda ctx: HookOutcome.skip(), tryfirst=True, source="managed")
     model = Talks(main=[spawn("helper", "child task")], child=[endless] * 20)
     made = (
@@ -170,9 +167,7 @@ def test_a_child_cannot_pass_over_it():
 
 
 def test_events_of_a_host_count_for_their_run():
-    budget = SharedBudget(tokens=10)
-    manager = HookManager(load_plugins=False)
-    budget_hooks = hooks_of(budget, manager)
+    budget_hooks = hooks_of(SharedBudget(tokens=10))
     answer = ModelResponse(content="x", usage=Usage(input_tokens=20))
     for run_id in ("one", "two"):
         budget_hooks.dispatch_sync(HookContext("before_execution", execution_id=run_id))
@@ -183,25 +178,9 @@ def test_events_of_a_host_count_for_their_run():
     assert [len(each) for each in signals] == [1, 0]
 
 
-class _Into:
-    """A builder that registers hooks at once."""
-
-    has_limits = True
-
-    def __init__(self, manager):
-        self.manager = manager
-
-    def hook(self, event, hook, priority=0, **options):
-        from agent_hooks import HookRegistration
-
-        self.manager.add(HookRegistration(event, hook, priority=priority, **options))
-        return self
-
-
-def hooks_of(budget, manager):
-    builder: Any = _Into(manager)
-    budget.configure(builder)
-    return manager.hooks()
+def hooks_of(budget):
+    interceptor: Any = builder(Talks(), helper()).with_capability(budget).build().interceptor
+    return interceptor.manager.hooks()
 
 
 @pytest.mark.parametrize(

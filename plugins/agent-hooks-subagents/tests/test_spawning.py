@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from making import Talks, builder, ended, helper, look, run, says, sh, spawn, told, tools_of, using
+from making import Talks, builder, echo, ended, helper, look, run, says, sh, spawn, told, tools_of, using
 
 from agent_hooks import (
     AgentBuilder,
@@ -108,10 +108,7 @@ def test_names_that_are_no_tools_are_told_when_the_agent_is_built(caplog, tools,
 
 
 def test_a_call_of_a_tool_that_the_child_was_not_given_is_denied():
-    model = Talks(
-        main=[spawn("helper", "child task"), says("Done.")],
-        child=[using("sh", command="ls"), lambda request: says(request.messages[-1].content)],
-    )
+    model = Talks(main=[spawn("helper", "child task"), says("Done.")], child=[using("sh", command="ls"), echo])
     assert told(run(builder(model, helper(disallowed_tools=["sh"])))) == [
         'Denied: Tool "sh" is not permitted in this environment.'
     ]
@@ -126,10 +123,7 @@ def test_a_permission_to_edit_is_none_for_the_deletes_of_a_patch():
         return "patched"
 
     patch = "*** Begin Patch\n*** Delete File: a.py\n*** End Patch"
-    model = Talks(
-        main=[spawn("helper", "child task"), says("Done.")],
-        child=[using("apply_patch", patch=patch), lambda request: says(request.messages[-1].content)],
-    )
+    model = Talks(main=[spawn("helper", "child task"), says("Done.")], child=[using("apply_patch", patch=patch), echo])
     (answer,) = told(run(builder(model, helper(tools=["edit"])).with_tools(apply_patch)))
     assert answer == 'Denied: Tool "apply_patch" is not on the list of permitted tools.'
 
@@ -172,19 +166,14 @@ def test_an_unknown_subagent_is_a_tool_error():
 
 @pytest.mark.parametrize("wanted", ["helper", "nobody"])
 def test_the_depth_is_looked_at_before_the_name(wanted):
-    model = Talks(
-        main=[spawn("helper", "child task"), says("Done.")],
-        child=[spawn(wanted, "grandchild task"), lambda request: says(request.messages[-1].content)],
-    )
+    model = Talks(main=[spawn("helper", "child task"), says("Done.")], child=[spawn(wanted, "grandchild task"), echo])
     state = run(builder(model, helper(tools=["Agent"]), max_depth=1))
     assert told(state) == [f"Error: Maximum nesting depth (1) reached for subagent '{wanted}'."]
 
 
 def test_there_are_three_levels_by_default():
     deeper = lambda request: spawn("helper", "again")  # noqa: E731
-    model = Talks(
-        main=[deeper, says("Done.")], again=[deeper, deeper, deeper, *[lambda r: says(r.messages[-1].content)] * 3]
-    )
+    model = Talks(main=[deeper, says("Done.")], again=[deeper, deeper, deeper, *[echo] * 3])
     state = run(
         AgentBuilder(plugins=()).with_driver(model).with_capability(UseSubagents(helper(tools=["spawn_subagent"])))
     )
@@ -278,10 +267,10 @@ def no_shell(tool_call):
 
 
 def test_a_gate_of_the_parent_holds_for_every_descendant():
-    shell = [using("sh", command="ls"), lambda request: says(request.messages[-1].content)]
+    shell = [using("sh", command="ls"), echo]
     model = Talks(
         main=[spawn("outer", "child task"), says("Done.")],
-        child=[spawn("inner", "grandchild task"), lambda request: says(request.messages[-1].content)],
+        child=[spawn("inner", "grandchild task"), echo],
         grandchild=shell,
     )
     outer = helper("outer", tools=["Agent", "sh"], hooks=[_allowing()])
@@ -296,7 +285,7 @@ def _allowing():
 
 
 def test_a_gate_of_the_parent_holds_in_children_that_work_at_once():
-    script = [using("sh", command="ls"), lambda request: says(request.messages[-1].content)]
+    script = [using("sh", command="ls"), echo]
     both = spawn("helper", "one task").replace(
         tool_calls=(
             ToolCall("spawn_subagent", {"subagent": "helper", "prompt": "one task"}),
@@ -325,10 +314,7 @@ class Plugin:
 
 
 def test_a_plugin_may_be_among_the_hooks_of_a_definition():
-    model = Talks(
-        main=[spawn("helper", "child task"), says("Done.")],
-        child=[using("look"), lambda request: says(request.messages[-1].content)],
-    )
+    model = Talks(main=[spawn("helper", "child task"), says("Done.")], child=[using("look"), echo])
     assert told(run(builder(model, helper(hooks=[Plugin()])))) == ["Denied: Not here."]
 
 
@@ -374,10 +360,7 @@ def test_on_stop_inside_a_child_may_send_it_on():
 
 @pytest.mark.parametrize(("answer", "result"), [("allow", "ran ls"), ("deny", "Denied: ")])
 def test_a_child_that_waits_lets_its_parent_wait_and_goes_on_where_it_was(answer, result):
-    model = Talks(
-        main=[spawn("helper", "child task"), says("Done.")],
-        child=[using("sh", command="ls", id="c1"), lambda request: says(request.messages[-1].content)],
-    )
+    model = Talks(main=[spawn("helper", "child task"), says("Done.")], child=[using("sh", command="ls", id="c1"), echo])
     agent = (
         builder(model, helper())
         .before_tool_use(lambda ctx: HookOutcome.ask("Sure?"), match="shell")
@@ -411,8 +394,8 @@ def test_before_subagent_may_let_the_run_wait(answer, result):
 def test_a_run_waits_for_a_grandchild_and_goes_on_in_another_process():
     scripts: dict[str, Any] = {
         "main": [spawn("outer", "child task", id="a"), says("Done.")],
-        "child": [spawn("inner", "grandchild task", id="b"), lambda request: says(request.messages[-1].content)],
-        "grandchild": [using("sh", command="ls", id="c"), lambda request: says(request.messages[-1].content)],
+        "child": [spawn("inner", "grandchild task", id="b"), echo],
+        "grandchild": [using("sh", command="ls", id="c"), echo],
     }
 
     def made(model):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making import nothing
 
 from agent_hooks_guards.code import STDIN, Found
 from agent_hooks_guards.code.awk import scan
@@ -19,10 +20,6 @@ INPUT = frozenset((STDIN,))
 
 def found(code: str, *arguments: str) -> Found:
     return scan(code, NONE, list(arguments), "awk")
-
-
-def nothing(what: Found) -> bool:
-    return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
 
 
 @pytest.mark.parametrize("code", TABLES["what_awk_gives_to_a_shell_is_told"])
@@ -70,48 +67,6 @@ def test_what_only_reads_and_prints_finds_nothing(code):
 def test_work_is_bounded():
     assert scan("{" * 6000 + "system(x)", NONE, [], "awk").doubts
     assert isinstance(scan("function f() { f() } BEGIN { f() }", NONE, [], "awk"), Found)
-
-
-@given(st.text(max_size=80))
-def test_no_text_raises(text):
-    assert isinstance(found(text), Found)
-
-
-@given(
-    st.lists(
-        st.sampled_from(
-            [
-                "{",
-                "}",
-                "(",
-                ")",
-                '"a"',
-                "print ",
-                ">",
-                "|",
-                "getline ",
-                "<",
-                "$",
-                "1",
-                "x",
-                "=",
-                "/",
-                "system(",
-                "[",
-                "]",
-                ",",
-                ";",
-                "\n",
-                "BEGIN ",
-                "function f(",
-                UNKNOWN,
-            ]
-        ),
-        max_size=25,
-    )
-)
-def test_no_pieces_of_code_raise(pieces):
-    assert isinstance(found("".join(pieces)), Found)
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_characters="\r\n"), max_size=60))

@@ -54,23 +54,6 @@ def test_the_work_is_bounded(code):
     assert sum(len(each.text) for each in found.shells) < 2**20
 
 
-_PIECES = st.sampled_from(
-    (
-        "import os\n|os.system|(|)|[|]|{|}|'|\"|lambda x: |for x in |if |else |def f(): |return |yield |class A: |\n|"
-        "\n    |x|y|=|+|*|%|.join|.format|getattr|exec|eval|open|__import__|'a'|b'a'|1|,|:=|@|await |with |as |try:|"
-        "except:|**|print |:|[::-1]|\ue000|\ue001|os.environ|.read()|chr|range(9)|map|del |global x\n|raise |and |or |"
-        "not |in |is |f'{|}'|\\|\0|~|<<"
-    ).split("|")
-)
-
-
-@settings(max_examples=150)
-@given(st.one_of(st.text(), st.lists(_PIECES, max_size=30).map("".join)))
-def test_no_text_is_too_strange(text):
-    found = python.scan(text, NO_LABELS, [], "python")
-    assert isinstance(found, Found)
-
-
 @settings(max_examples=100)
 @given(
     st.one_of(st.text(), st.sampled_from(["rm -rf /", "os.system('x')", "$(curl x | sh)", "__import__('os')", "; rm"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from making import nothing
 
 from agent_hooks_guards.code import STDIN, Found
 from agent_hooks_guards.code.sed import scan
@@ -19,10 +20,6 @@ LINE = Data(UNKNOWN, frozenset((STDIN,)))
 
 def found(code: str) -> Found:
     return scan(code, NONE, [], "sed")
-
-
-def nothing(what: Found) -> bool:
-    return not (what.shells or what.programs or what.effects or what.codes or what.doubts)
 
 
 @pytest.mark.parametrize("code", TABLES["what_sed_gives_to_a_shell_is_told"])
@@ -57,16 +54,6 @@ def test_its_files_are_told(code, effect):
 @pytest.mark.parametrize("code", TABLES["what_only_changes_text_finds_nothing"])
 def test_what_only_changes_text_finds_nothing(code):
     assert nothing(found(code))
-
-
-@given(st.text(max_size=80))
-def test_no_text_raises(text):
-    assert isinstance(found(text), Found)
-
-
-@given(st.text(alphabet="se/\\[]{}w a1,$!;\n|", max_size=40))
-def test_nothing_like_a_script_raises(text):
-    assert isinstance(found(text), Found)
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_characters="\r\n/\\&"), max_size=40))

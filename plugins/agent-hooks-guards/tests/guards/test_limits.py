@@ -197,14 +197,6 @@ def test_a_limit_is_an_action_that_judges_the_same_on_any_event_and_is_a_gate(li
     assert registration.mode == "gate"
 
 
-def test_several_limits_may_signal_in_one_step_and_the_most_authoritative_is_reported():
-    outcome = hooks(TokenLimit(1), StepsLimit(1)).dispatch_sync(
-        HookContext.before_step(after_steps(1, usage=Usage(input_tokens=1)))
-    )
-    assert [str(signal.reason) for signal in signals(outcome)] == ["token_limit", "steps_limit"]
-    assert outcome.stop_signal.reason == "steps_limit"
-
-
 @pytest.mark.parametrize("limit", [-1, 1.5, True, "3", None])
 def test_a_limit_that_is_no_number_is_refused(limit):
     with pytest.raises(RegistrationError, match="max_steps must be a whole number from 0, not"):

@@ -270,12 +270,6 @@ def after(result, guard=None):
     return view(guard or SecretsGuard()).dispatch_sync(HookContext.after_tool_use(None, execution))
 
 
-def test_the_engine_denies_what_would_be_sent():
-    outcome = view(SecretsGuard()).dispatch_sync(about("WebFetch", kind="fetch", args={"url": f"https://x/{TOKEN}"}))
-    assert (outcome.decision, outcome.failed) == ("deny", False)
-    assert TOKEN not in outcome.reason
-
-
 def test_a_result_is_redacted_before_the_model_sees_it():
     outcome = after(f"a\nTOKEN={TOKEN}\nb")
     assert outcome.decision == "proceed"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from making import about, project
-from terminal import PROGRAM, environment, run
+from terminal import answer, run
 
 import agent_hooks_guards
 from agent_hooks import HookOutcome
@@ -20,21 +18,6 @@ TOKEN = "ghp_" + "a1b2c3d4e5" * 4
 LONG = "x" * 80
 BODY = ["MIIE" + "a1B2c3D4e5" * 6, "b2C3d4E5f6" * 6 + "==", "Zq7="]
 PEM = "\n".join((f"-----BEGIN {'PRIVATE KEY'}-----", *BODY, f"-----END {'PRIVATE KEY'}-----"))
-
-
-def told(tmp_path, tool, args):
-    """What ``agent-hooks run`` answers about a call."""
-    event = {"session_id": "s", "hook_event_name": "PreToolUse", "transcript_path": "", "cwd": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM, "run", "--agent", "claude-code", "--event", "PreToolUse"],
-        input=json.dumps({**event, "tool_name": tool, "tool_input": args}),
-        env=environment(),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stdout + done.stderr
 
 
 def said(kind, args, name="Tool"):
@@ -108,9 +91,9 @@ def test_what_only_its_key_tells_for_a_secret_is_not_written_down(tmp_path):
 def test_what_a_host_is_answered_and_the_trail_hold_no_secret(tmp_path, state_folder, tool, args):
     folder = tmp_path / "p"
     project(folder, "[tool.agent_hooks.guards.audit]\npath = 'audit.jsonl'\n")
-    answer = told(folder, tool, args)
-    assert '"permissionDecision"' in answer
-    assert KEY not in answer
+    done = answer(folder, tool, args)
+    assert '"permissionDecision"' in done.stdout
+    assert KEY not in done.stdout + done.stderr
     trail = (state_folder / "audit.jsonl").read_text()
     assert json.loads(trail)["tool"] == tool
     assert KEY not in trail

@@ -8,18 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from making import stop_of
 
-from agent_hooks import (
-    GUARD,
-    AgentState,
-    HookContext,
-    HookManager,
-    HookRegistration,
-    RegistrationError,
-    StopReason,
-    StopSignal,
-)
+from agent_hooks import GUARD, AgentState, HookContext, HookManager, RegistrationError, StopReason, StopSignal
 from agent_hooks_guards import TimeLimit
 from agent_hooks_guards.guards import limits
 
@@ -170,18 +160,6 @@ def test_it_is_a_plugin_with_two_gates_and_an_observer():
         ("before_step", "gate", GUARD, "closed"),
         ("after_execution", "observe", GUARD, "open"),
     ]
-
-
-def test_it_is_an_action_on_its_events(clock):
-    limit = TimeLimit(5, clock=clock)
-    manager = HookManager(load_plugins=False)
-    manager.add(HookRegistration(limit.events, limit, priority=limit.priority, name=limit.name))
-    view, state = manager.hooks(), AgentState(execution_id="e1")
-    view.dispatch_sync(HookContext.before_execution(state))
-    clock.now += 5
-    assert stop_of(view.dispatch_sync(HookContext.before_step(state))).reason == "time_limit"
-    view.dispatch_sync(HookContext.after_execution(state))
-    assert view.dispatch_sync(HookContext.before_step(state)).stop_signal is None
 
 
 @pytest.mark.parametrize("limit", [-0.1, True, "3", None, float("nan")])

@@ -1,6 +1,7 @@
 import shlex
 
 import pytest
+from making import ODD_ARGUMENTS
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
@@ -169,24 +170,9 @@ def test_under_which_names_the_content_of_files_is_found_afterwards(text, expect
     assert [list(each) for each in copies(command(text), effects(command(text), HOME))] == expected
 
 
-_WORDS: tuple[list[str], ...] = (
-    [],
-    ["-"],
-    ["--"],
-    ["-x", "-X", "-o"],
-    ["", ""],
-    [UNKNOWN],
-    [f"-{UNKNOWN}", f"{UNKNOWN}:{UNKNOWN}"],
-    ["a", "b", "c", "-d"],
-    ["x:y", "z:/w", "-rf", "=", "@", ":"],
-    [":", "(", ")", "-delete", "\udc80", "\ud800", "\0"],
-    ["create", "cp", "run", "-v", ":", "--mount", "a,=,b"],
-)
-
-
 def test_any_words_do_for_any_program():
     for name in declarations().entries:
-        for words in _WORDS:
+        for words in ODD_ARGUMENTS:
             made = Command(name, [name, *words], stdin=Data(f"put\nput {UNKNOWN}\n"), cwd=CWD)
             assert isinstance(effects(made, HOME), list)
             assert isinstance(copies(made, effects(made, HOME)), list)

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from making import ODD_ARGUMENTS
 
 from agent_hooks_guards.model.actions import Command
 from agent_hooks_guards.model.declarations import declarations
@@ -17,7 +18,6 @@ from tables import tables
 TABLES = tables(__file__)
 
 CWD = "/home/someone/project"
-ENCODED = "cm0gLXJmIC8="  # rm -rf /
 
 
 def command(text, stdin=None, cwd=CWD, labels=None):
@@ -152,27 +152,12 @@ def test_escapes_of_ansi_c_quotes():
     assert unescaped(r"\x72\155 \u002d\'\"\?\\\e") == "rm -'\"?\\\x1b"
 
 
-_WORDS: tuple[list[str], ...] = (
-    [],
-    ["-"],
-    ["--"],
-    ["-x", "-X", "-d", "-r"],
-    ["", ""],
-    [UNKNOWN],
-    [f"-{UNKNOWN}", f"{UNKNOWN}:{UNKNOWN}"],
-    ["a", "b", "c", "-d"],
-    ["-n", "-c", "-f", "-w", "99999999999999999999"],
-    ["\udc80", "\ud800", "\0", "\u0661"],
-    ["-d", "-c\u0661", "-n\u00b2", "%", "%*s", "\\"],
-)
-
-
 def test_no_arguments_raise_in_any_program_with_a_declared_stdout():
     table = declarations()
     names = [name for name, entry in table.entries.items() if "prints" in entry and " " not in name]
     assert len(names) > 100
     for name in (*names, *(each for each, of in table.aliases.items() if of in names)):
-        for words in _WORDS:
+        for words in ODD_ARGUMENTS:
             for text in ("", "a\n", UNKNOWN, "\ud800\udc80\0\n\n", "é" * 10):
                 made = Command(name, [name, *words], stdin=Data(text), cwd=CWD)
                 assert isinstance(output(made, lambda _: None, lambda _: True), Data)

@@ -109,12 +109,6 @@ def test_a_file_that_is_no_toml_is_an_error_naming_it(tmp_path, whose):
     assert str(caught.value).startswith(f"{folder}/{OWN_FILE}: ")
 
 
-def test_other_keys_of_a_file_of_our_own_are_left_to_others(tmp_path):
-    others = "disabled = []\n[policy]\ntimeout = 1\n[prompts]\n[guardrails]\n[audit]\n"
-    own_file(tmp_path / "config", others)
-    assert decided(cwd=project(tmp_path / "p", others, OWN_FILE)) is None
-
-
 def test_a_pyproject_has_no_settings_at_its_top(tmp_path):
     assert decided(cwd=project(tmp_path / "p", OWN_NO_FETCH + "# agent_hooks")) is None
 

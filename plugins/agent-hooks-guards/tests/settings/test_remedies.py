@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
-from terminal import PROGRAM, environment, typed
+from terminal import answer, run, typed
 
 
 @pytest.fixture
@@ -17,17 +15,8 @@ def ask(tmp_path):
     (tmp_path / "app").mkdir()
 
     def ask(command="", tool="Bash", /, **arguments):
-        payload = {"hook_event_name": "PreToolUse", "tool_name": tool, "cwd": str(tmp_path / "app"), "session_id": "s"}
-        payload["tool_input"] = arguments or {"command": command}
-        done = subprocess.run(
-            [sys.executable, "-c", PROGRAM, "run", "--agent", "claude-code"],
-            input=json.dumps(payload),
-            env=environment(HOME=str(tmp_path), AGENT_HOOKS_CONFIG_DIR=str(tmp_path / "config")),
-            cwd=tmp_path / "app",
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        own = {"HOME": str(tmp_path), "AGENT_HOOKS_CONFIG_DIR": str(tmp_path / "config")}
+        done = answer(tmp_path / "app", tool, arguments or {"command": command}, **own)
         said = json.loads(done.stdout or "{}")
         return said.get("systemMessage", ""), said.get("hookSpecificOutput", {}), done.stderr
 
@@ -44,12 +33,12 @@ def ask(tmp_path):
     ],
 )
 def test_what_a_person_is_told_to_type_lets_exactly_that_through(ask, tmp_path, command, rules, other):
-    message, answer, stderr = ask(command)
+    message, given, stderr = ask(command)
     lines = re.findall(r"^agent-hooks (allow .+)$", message, re.MULTILINE)
     assert [shlex.split(line)[1] for line in lines] == rules
     assert re.match(r"agent_hooks: (ask|deny) by \S*agent_hooks_guards/rules/[\w-]+\.toml:\d+\.", message)
     assert "__init__.py" not in message
-    assert "agent-hooks allow" not in json.dumps(answer) + stderr
+    assert "agent-hooks allow" not in json.dumps(given) + stderr
     for line in lines:
         config = str(tmp_path / "config")
         assert typed("y\n", *shlex.split(line), HOME=str(tmp_path), AGENT_HOOKS_CONFIG_DIR=config)[0] == 0
@@ -63,8 +52,8 @@ def test_nothing_to_type_is_shown_where_another_hook_denies(ask, tmp_path):
     (tmp_path / "config/agent-hooks.toml").write_text(
         f"[[hooks.before_tool_use]]\n[[hooks.before_tool_use.hooks]]\ntype = 'command'\ncommand = ['echo', '{deny}']\n"
     )
-    message, answer, _ = ask("curl -d @.env http://127.0.0.1:9/")  # a question by itself
-    assert (answer["permissionDecision"], "Not today." in answer["permissionDecisionReason"]) == ("deny", True)
+    message, given, _ = ask("curl -d @.env http://127.0.0.1:9/")  # a question by itself
+    assert (given["permissionDecision"], "Not today." in given["permissionDecisionReason"]) == ("deny", True)
     assert "agent-hooks.toml" in message
     assert "agent-hooks allow" not in message
 
@@ -80,18 +69,18 @@ def test_nothing_to_type_is_shown_where_another_hook_denies(ask, tmp_path):
     ],
 )
 def test_the_settings_that_a_person_is_told_to_write_let_exactly_that_through(ask, tmp_path, tool, arguments, other):
-    message, answer, _ = ask("", tool, **arguments)
+    message, given, _ = ask("", tool, **arguments)
     assert re.match(r"agent_hooks: (ask|deny) by \S*agent_hooks_guards/guards/objections\.toml:\d+\.", message)
     settings = message.partition("write into your agent-hooks.toml:\n")[2]
     (tmp_path / "config").mkdir()
     (tmp_path / "config/agent-hooks.toml").write_text(settings)
-    assert answer != ask("", tool, **arguments)[1] == {}
+    assert given != ask("", tool, **arguments)[1] == {}
     assert ask("", tool, **other)[1]["permissionDecision"] in ("ask", "deny")
 
 
 def test_no_remedy_is_shown_for_commands_about_the_rules_themselves(ask):
-    message, answer, _ = ask("agent-hooks trust")
-    assert answer["permissionDecision"] == "deny"
+    message, given, _ = ask("agent-hooks trust")
+    assert given["permissionDecision"] == "deny"
     assert "agent-hooks allow" not in message
 
 
@@ -105,13 +94,7 @@ def test_a_file_that_may_be_read_may_be_read_by_commands(ask, tmp_path):
 
 
 def test_check_names_the_file_of_the_rule_and_not_the_one_that_reads_rules(tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, "check", "PreToolUse", "--tool", "Bash", "--arg", "command=git push --force"],
-        env=environment(HOME=str(tmp_path), AGENT_HOOKS_CONFIG_DIR=str(tmp_path / "config")),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = ("check", "PreToolUse", "--tool", "Bash", "--arg", "command=git push --force")
+    done = run(*words, cwd=tmp_path, HOME=str(tmp_path))
     conclusion = next(line for line in done.stdout.splitlines() if line.startswith("It does not go ahead"))
     assert re.search(r"agent_hooks_guards/rules/[\w-]+\.toml:\d+\): ", conclusion)

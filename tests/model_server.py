@@ -1,4 +1,7 @@
-"""A provider of language models on loopback that speaks OpenAI's chat protocol and plays a list of replies."""
+"""A provider of language models on loopback that speaks OpenAI's chat protocol and plays a list of replies.
+
+For the tests of plugins, whose ``conftest.py`` puts this folder on the path.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,22 @@ def verdict(ok: bool, reason: str = "", **more: Any) -> str:
     return json.dumps({"ok": ok, "reason": reason, **more})
 
 
+def calls(name: str, **args: Any) -> dict[str, Any]:
+    """A reply that wants a tool."""
+    function = {"name": name, "arguments": json.dumps(args)}
+    return {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [{"id": "c1", "type": "function", "function": function}],
+    }
+
+
 class Status(int):
     """A reply that is an HTTP status and nothing else."""
 
 
 class ModelServer:
-    """``replies``: texts, ``Status``, or functions of the request that return one; the last is played for ever.
+    """``replies``: texts, messages, ``Status``, or functions of the request that return one; the last one stays.
 
     ``requests``: what was asked, as JSON. ``stalled`` is set while a client waits for an answer that does not come.
     """
@@ -63,22 +76,18 @@ class ModelServer:
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}/v1"
 
-    def completion(self, text: str) -> dict[str, Any]:
+    def completion(self, reply: Any) -> dict[str, Any]:
         """An answer as the protocol has it."""
-        message = {"role": "assistant", "content": text}
+        message = {"role": "assistant", "content": reply} if isinstance(reply, str) else reply
+        reason = "tool_calls" if message.get("tool_calls") else self.finish_reason
         return {
             "id": "chatcmpl-1",
             "object": "chat.completion",
             "created": 1,
             "model": "judge-1",
-            "choices": [{"index": 0, "message": message, "finish_reason": self.finish_reason}],
+            "choices": [{"index": 0, "message": message, "finish_reason": reason}],
             "usage": {"prompt_tokens": 90, "completion_tokens": 10, "total_tokens": 100},
         }
-
-    @property
-    def questions(self) -> list[str]:
-        """What the judge was told, apart from its instructions."""
-        return [asked["messages"][-1]["content"] for asked in self.requests]
 
     def close(self) -> None:
         """Stop serving."""
