@@ -48,12 +48,6 @@ DECIDING = """
 # lanes, 10 for tables of settings, and 22 for pluggy's ways to look at a manager.
 MOST_OF_THE_ENGINE = 2530
 
-HOT_PATH = """
-    model.values model.events model.tools model.state model.outcome model.context model.policy engine.markers
-    engine.plan engine.dispatch engine.lanes
-""".split()
-HEAVY = {"typing", "dataclasses", "inspect", "asyncio", "re", "json", "enum", "functools", "logging"}
-
 
 def room_of(path: Path) -> str:
     """The first part of a module's name inside the package: ``wire`` for ``wire/codex.py``."""

@@ -66,9 +66,7 @@ def result(*args, **fields):
         return FAILS
 
 
-UNREASONED = "Refused by /p/file:7 (no reason given)."
 STOPPED = "Stopped by /p/file:7 (no reason given)."
-UNSAID = "Refused by /p/file:7 (exit code 2, no reason given)."
 
 # What was printed on stdout and stderr with which exit code -> what it means in TOML, Claude Code's settings, a skill.
 TABLE = [

@@ -19,8 +19,6 @@ from runtime.cases import check
 REASONS = (
     "error stop_requested user_requested steps_limit token_limit time_limit retry_limit finish_reason completed unknown"
 ).split()
-# Signals that a request for another round overrides; on_stop, which shows the signal, also decisions of hooks.
-SOFT = {"completed", "finish_reason", "unknown"}
 STOP = HookOutcome.stop("that is enough")
 ON = HookOutcome.force_continue("there is more to do")
 FORCING = ["after_step", "should_continue", "before_step", "on_stop"]

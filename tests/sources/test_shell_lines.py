@@ -38,8 +38,6 @@ def lines_of_prompt(home, name, arguments=""):
 
 # -- texts that a call writes ------------------------------------------------------------------------------------------
 
-TICKED = "See !`one`, \\!`two\\` and\n```!\nthree\nfour\n```\nbut `five` and !five."
-
 
 @pytest.mark.parametrize(("path", "text", "lines"), TABLES["written"])
 def test_a_written_text_has_the_lines_of_the_host_that_finds_it_there(home, path, text, lines):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from agent_hooks.model.outcome import BLOCKING, Decision, HookOutcome
-from agent_hooks.model.state import StopReason, StopSignal
 from agent_hooks.wire import HOSTS, Answer
 from wire.flat_clients import CLIENTS
 from wire.golden_files import GOLDEN, payloads, unnamed
@@ -21,9 +20,7 @@ if TYPE_CHECKING:
     from wire.clients import Effect
 
 DECISIONS = [getattr(Decision, name) for name in vars(Decision) if name.isupper()]
-WISH = StopSignal(reason=StopReason.TIME_LIMIT, message="a wish")
 REWRITES: tuple[dict[str, Any], ...] = ({"command": "ls"}, {"path": "/b", "file_text": "x"}, {})
-ASKED_BY = {"copilot": {"before_tool_use"}, "vscode": {"before_tool_use"}, "cursor": {"before_tool_use"}}
 # Events at which a refusal holds, by their name here; the others say that it does not.
 REFUSABLE = {
     "copilot": {"user_input", "before_tool_use", "permission_request", "after_tool_use"},

@@ -18,7 +18,6 @@ MEASURED = [
     for case in json.loads(file.read_text(encoding="utf-8"))["cases"]
     if case.get("event", "PreToolUse") in ("PreToolUse", "UserPromptSubmit")
 ]
-PROMPTS = {"gemini": "BeforeAgent", "cursor": "beforeSubmitPrompt"}
 
 
 def of(host, *, event="", closes=False, **ended):
