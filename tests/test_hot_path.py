@@ -7,7 +7,13 @@ import sys
 
 import pytest
 
-from test_layers import HEAVY, HOT_PATH, PACKAGE
+from test_layers import PACKAGE
+
+HOT_PATH = """
+    model.values model.events model.tools model.state model.outcome model.context model.policy engine.markers
+    engine.plan engine.dispatch engine.lanes
+""".split()
+HEAVY = {"typing", "dataclasses", "inspect", "asyncio", "re", "json", "enum", "functools", "logging"}
 
 
 def test_importing_the_hot_path_loads_nothing_heavy():
