@@ -11,6 +11,7 @@ from agent_hooks import Message, ModelRequest, ModelResponse, ToolCall, Usage
 from agent_hooks.adapters.framework import RUN_EVENTS, Framework, FrameworkHooks
 from agent_hooks.engine.calling import drive
 from agent_hooks.engine.guarded_run import GuardedRun, current_run
+from agent_hooks.engine.turns import run_turn
 from agent_hooks.model.values import thaw
 
 
@@ -89,7 +90,7 @@ class GuardedAgent(Agent):
         if hooks is None:
             return await run(prompt)
         self.guard = hooks.begin(sync=self.is_sync, agent_name=self.name, session_id="conversation-1")
-        return (await self.guard.loop(prompt, lambda _, prompt: run(prompt))).output
+        return (await run_turn(self.guard, prompt, lambda _, prompt: run(prompt))).output
 
     async def call(self, call: ToolCall) -> Any:
         run, guard = super().call, self.guard

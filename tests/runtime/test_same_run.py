@@ -94,8 +94,11 @@ def compare(hooks: list[Hook], replies: list[Reply]) -> None:
         assert model.status == "failed"
     assert loop.seen == model.seen
     assert (loop.used, output, len(loop.told)) == (model.used, model.output, len(model.requests))
+    before: Counter[str] = Counter()
     for told, request in zip(loop.told, model.requests, strict=True):  # the model has the whole conversation
-        assert set(told) <= set(from_hooks(text for _, text in request))
+        said = from_hooks(text for role, text in request if role == "user")
+        assert set(said - before) <= set(told) <= set(said)
+        before = said
     if loop.run is not None:
         assert loop.run.state.status == model.status
 

@@ -137,10 +137,10 @@ class GuardedRun(Lifecycle):
             outcome = await self._refusable(HookEvent.USER_INPUT, prompt=prompt)
             prompt = outcome._fields.get("prompt", prompt)
             self.add(*messages_from(outcome))
-        if self.parent is None:
-            await self._refusable(HookEvent.BEFORE_TURN)
         if prompt is not None:
             self.state = self.state.with_messages(Message(role="user", content=prompt))
+        if self.parent is None:
+            await self._refusable(HookEvent.BEFORE_TURN, message_count=len(self.state.messages))
         await self.ask(HookEvent.BEFORE_EXECUTION)
         if self.state.stop_signals:
             await self._begin_step()
@@ -151,6 +151,7 @@ class GuardedRun(Lifecycle):
         request are behind its own. A step that hooks stop, or in which they let no response pass, ends the run, unless
         ``on_stop`` hooks request another one. Raises ``RunStoppedError``.
         """
+        self._reopen()
         while True:
             await self._end_step()
             await self._begin_step()
@@ -165,13 +166,14 @@ class GuardedRun(Lifecycle):
             except BaseException as error:
                 self._told = error
                 if is_failure(error):
-                    self._step = step.replace(errors=(ErrorInfo.of(error),))
+                    self._step = step.replace(errors=(ErrorInfo.of(error),), usage=loop.usage)
                 raise
             self.take(None, use.signals)
             if use.context:
                 self.added.append(hook_message(use.context))
             if (response := use.response) is not None:
-                self.is_stopping = loop.is_stopped
+                if loop.is_stopped:  # another request of the run may have stopped it meanwhile
+                    self.is_stopping = True
                 message = Message(role="assistant", content=response.content or "", tool_calls=response.tool_calls)
                 model = response.model or request.model
                 self._step = step.replace(message=message, usage=loop.usage, model=model)
@@ -197,7 +199,8 @@ class GuardedRun(Lifecycle):
         ``about``: the arguments that the question was about (default: those of the call); ``question``: its text, the
         ``reason`` of that ``ToolUse`` (default: whatever hooks ask about these arguments). It holds for exactly these.
         """
-        if self.is_stopping or (self._step is None and self.stop_signal is not None):
+        signal = self.stop_signal if self._is_complete else self.state.stop_signal
+        if self.is_stopping or (self._step is None and signal is not None):
             return ToolUse._of(ToolUse.denied(call, NOT_RUN)._fields)
         hooks, resume = self.hooks, None
         if answer is not None:
@@ -225,7 +228,8 @@ class GuardedRun(Lifecycle):
     async def _call(self, hooks: Hooks, call: ToolCall, run: Run, resume: Resume, passed: Errors) -> ToolUse:
         loop = ForeignCall(hooks, self._place(), sync=self.sync, resume=resume, keeper=self)
         use = await loop.make(call, run, passed)
-        self.is_stopping = self.is_stopping or loop.is_stopped
+        if loop.is_stopped:  # nothing is read first: calls in other threads may stop the run as well
+            self.is_stopping = True
         return use
 
     def _key(self, call: ToolCall) -> tuple[str, ...]:
@@ -248,7 +252,7 @@ class GuardedRun(Lifecycle):
         await self._end_step()
         if output is not None:
             self._answer = (self.state.step_count, output)
-        elif self._answer[0] == self.state.step_count:
+        elif self._is_over and self._answer[0] == self.state.step_count:
             output = self._answer[1]
         self._is_complete, self._may_force = True, may_continue
         if not self._is_over and await self._starts_step():
@@ -259,8 +263,8 @@ class GuardedRun(Lifecycle):
         reason = ""
         if output is not None:
             output, reason = await self.release(output)
-        output = await self._finish(output)
-        self._ending = Ending(output, None, reason, self.stop_signal)
+        self._ending = Ending(None, None, reason, self.stop_signal)  # whatever the hooks of a parent raise
+        self._ending = self._ending._replace(output=await self._finish(output), stop_signal=self.stop_signal)
         return self._ending
 
     async def fail(self, error: BaseException, *, may_retry: bool = True) -> bool:
@@ -284,8 +288,8 @@ class GuardedRun(Lifecycle):
         if not self._is_over:
             self._may_force = False
             await self._starts_step()
-        await self._finish(None)
         self._ending = Ending(stop_signal=self.stop_signal)
+        await self._finish(None)
         return False
 
     async def before_subagent(self, name: str, task: Any, *, sync: bool = False) -> Any:
@@ -296,6 +300,7 @@ class GuardedRun(Lifecycle):
             raise SubagentDeniedError(f"Denied: agents start agents at most {MAX_DEPTH} deep.")
         about = {"name": name, "task": task, "max_depth": MAX_DEPTH}
         outcome = await self.ask(HookEvent.BEFORE_SUBAGENT, sync=sync, **about)
+        self.add(*messages_from(outcome))
         if outcome.blocks or outcome.decision in WAITING:
             reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
             raise SubagentDeniedError(f"Denied: {reason}")
@@ -305,31 +310,10 @@ class GuardedRun(Lifecycle):
         """Return the result of such an agent as changed by hooks. Raises ``SubagentDeniedError``."""
         about |= {"result": result, "max_depth": MAX_DEPTH}
         outcome = await self.ask(HookEvent.AFTER_SUBAGENT, sync=sync, **about)
+        self.add(*messages_from(outcome))
         if outcome.decision is Decision.DENY:
             raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
         return outcome._fields.get("result", result)
-
-    async def loop(self, prompt: Any, run: Callable[[GuardedRun, Any], Any]) -> Ending:
-        """Run a loop to its end, see ``Hooks.run_turn``."""
-        with self.active():
-            try:
-                prompt = await self.start(prompt)
-            except RunStoppedError:
-                return await self.end(None, may_continue=False)
-            while True:
-                try:
-                    output = run(self, prompt)
-                    output = await output if hasattr(output, "__await__") else output
-                except RunStoppedError:
-                    return await self.end(None, may_continue=False)
-                except BaseException as error:
-                    if not is_failure(error) or not await self.fail(error):
-                        raise
-                    continue
-                ending = await self.end(output)
-                if ending.again is None:
-                    return ending
-                prompt = ending.again
 
     # -- its events --------------------------------------------------------------------------------------------------
 
@@ -345,6 +329,8 @@ class GuardedRun(Lifecycle):
             if outcome is not PROCEED and outcome.decision not in WAITING:
                 with self._taking:
                     self.apply(event, outcome)
+                if outcome.decision is Decision.STOP:
+                    self.is_stopping = True
         if event is HookEvent.SHOULD_CONTINUE and self._is_complete:
             self.add_signal(COMPLETED)
         return outcome
@@ -364,11 +350,19 @@ class GuardedRun(Lifecycle):
 
     async def _begin_step(self) -> None:
         """Start the next step, unless it has started. Raises ``RunStoppedError``."""
-        if not self._is_begun and not await self._starts_step():
+        is_begun = self._is_begun and not self.state.stop_signals
+        if self._is_over or not (is_begun or await self._starts_step()):
             signal = self.state.stop_signal
             assert signal is not None
             raise RunStoppedError(signal)
         self._is_begun = True
+
+    def _reopen(self) -> None:
+        """Let a loop go on that has come to its end by itself, and asks again: for another form of its answer, say."""
+        if self._ending is None or self.stop_signal is not None:
+            return
+        self._ending, self._is_over, self._is_complete, self._may_force = None, False, False, True
+        self.state = self.state.replace(stop_signals=(), status="in_progress")
 
     async def _starts_step(self) -> bool:
         self._is_over, self.is_stopping = not await self.start_step(), False
@@ -385,26 +379,32 @@ class GuardedRun(Lifecycle):
         if outcome.decision is Decision.STOP and (signal := self.stop_signal) is not None:
             self.state = self.state.replace(status="stopped")
             self._ending = Ending(stop_signal=signal)  # at the prompt: there is no run
+            await self._join()
             raise RunStoppedError(signal)
         return outcome
 
     async def _finish(self, output: Any) -> Any:
         """Dispatch the last events; return the output, which the hooks of a parent may change or withhold."""
+        # Of the errors of tools the parent hears nothing: the model has seen them.
+        error = self.state.errors[-1] if self.state.status == "failed" else None
         status, signal = self.settle(), self.state.stop_signal
-        state = self.state = self.state.replace(status=status, output=output)
+        self.state = self.state.replace(status=status, output=output)
         await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
         if self.parent is None:
             await self.ask(HookEvent.AFTER_TURN, status=status, message_count=len(self.state.messages))
         else:
-            error = state.errors[-1] if state.errors else None
             about: dict[str, Any] = {"name": self.fields.get("agent_name", ""), "task": self._task}
             about |= {"status": status, "error": error}
             output = await self.parent.after_subagent(result=output, sync=self.sync, **about)
+        await self._join()
+        return output
+
+    async def _join(self) -> None:
+        """Wait for the background observers of the run."""
         if self.sync:
             self.hooks.join_sync()
         else:
             await self.hooks.join(execution_id=self.fields["execution_id"])
-        return output
 
     async def _end_step(self) -> None:
         step, self._step = self._step, None
@@ -414,6 +414,7 @@ class GuardedRun(Lifecycle):
             step = step.replace(executions=tuple(self._executions), errors=(*step.errors, *errors))
             self._executions.clear()
         if step is not None:
+            self._is_begun = False
             self.state = self.state.replace(usage=self.state.usage + step.usage).with_messages(*messages_of(step))
             await self.ask(HookEvent.AFTER_STEP, step=step)
             self.state = self.state if step.is_blank else self.state.with_step(step)

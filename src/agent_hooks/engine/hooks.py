@@ -239,8 +239,9 @@ class Hooks:
         ``call_tool``.
         """
         from .guarded_run import GuardedRun
+        from .turns import run_turn
 
-        return await GuardedRun(self, **fields).loop(prompt, run)
+        return await run_turn(GuardedRun(self, **fields), prompt, run)
 
     @property
     def has_async_ask(self) -> bool:
