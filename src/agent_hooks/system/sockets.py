@@ -47,8 +47,10 @@ def open_folder(folder: str, *, create: bool = False) -> int:
     """Return a descriptor of ``folder``. Raises ``OSError`` if it is not the account's own alone, or a link."""
     if create:
         os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-        if not os.path.lexists(folder):
+        try:  # noqa: SIM105 - contextlib imports collections
             os.mkdir(folder, 0o700)
+        except FileExistsError:  # or another process has just made it
+            pass
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     status = os.fstat(descriptor)
     if status.st_uid != os.geteuid() or os.getuid() != os.geteuid() or stat.S_IMODE(status.st_mode) & 0o077:
