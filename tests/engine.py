@@ -8,7 +8,7 @@ import inspect
 import threading
 from typing import TYPE_CHECKING, Any
 
-from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, hookimpl
+from agent_hooks import HookContext, HookManager, HookOutcome, HookPolicy, HookRegistration, hookimpl
 from agent_hooks.testing import make_context
 
 if TYPE_CHECKING:
@@ -20,6 +20,14 @@ if TYPE_CHECKING:
 def called(value: object) -> str:
     """What a test is called after a value: the same in each process."""
     return value if isinstance(value, str) else type(value).__name__
+
+
+def managed(*hooks: tuple[str, Any], **policy: Any) -> HookManager:
+    """A manager without installed plugins that has these functions on these events."""
+    manager = HookManager(load_plugins=False, policy=HookPolicy(**policy))
+    for event, action in hooks:
+        manager.add(HookRegistration(event, action))
+    return manager
 
 
 class Plugin:

@@ -19,8 +19,10 @@ RUN = Path(__file__).parent.parent / "benchmarks" / "run.py"
 
 BUDGETS = TABLES["budgets"]
 # The rows that need the guards, which these tests run without.
-STARTS = ("agent-hooks run", "guards'", "building")
-NEED_GUARDS = (*STARTS, "    and a shell", "    without the warm", "    against", "    as a")
+NEED_GUARDS = (
+    *("agent-hooks run", "guards'", "building"),
+    *("    and a shell", "    without the warm", "    against", "    as a"),
+)
 
 
 @pytest.fixture(scope="module")

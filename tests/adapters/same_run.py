@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from adapters.hosting import Call
-from agent_hooks import HookManager, HookRegistration
-from runtime.lifecycle_model import EVENTS, Hook, Lifecycle, Reply, use
-from runtime.test_lifecycle import acting, limit
+from runtime.lifecycle_model import Hook, Lifecycle, Reply
+from runtime.test_lifecycle import limit, managed, worked
 
 if TYPE_CHECKING:
     from adapters.hosting import Host
@@ -97,26 +96,19 @@ DIFFERS: dict[str, dict[str, str]] = {
 
 def tools() -> list[Any]:
     """Return the tools of the model of a run."""
-    used: list[str] = []
-
-    def run(name: str, text: str) -> str:
-        result = use(name, {"text": text}, used.count(name))
-        used.append(name)
-        if result is None:
-            raise ValueError("it does not work")
-        return result
+    used: list[tuple[str, dict[str, str]]] = []
 
     def work(text: str) -> str:
         """Work."""
-        return run("work", text)
+        return worked("work", text, used)
 
     def broken(text: str) -> str:
         """Fail."""
-        return run("broken", text)
+        return worked("broken", text, used)
 
     def flaky(text: str) -> str:
         """Fail each other time."""
-        return run("flaky", text)
+        return worked("flaky", text, used)
 
     return [work, broken, flaky]
 
@@ -145,11 +137,7 @@ class SameRun:
             assert ctx.outcome is not None
             seen.append((str(ctx.event), str(ctx.outcome.decision)))
 
-        manager = HookManager(load_plugins=False)
-        for each in hooks:
-            manager.add(HookRegistration(each.event, acting(each), priority=each.priority, name=each.name))
-        for event in EVENTS:
-            manager.add(HookRegistration(event, look, mode="observe", name=f"look-{event}"))
+        manager = managed(hooks, look)
         model = Lifecycle()
         model.run(hooks, replies, "Go.")
         ran = self.host.run(list(map(reply, replies)), tools(), manager=manager)

@@ -13,7 +13,6 @@ from agent_hooks import (
     HookManager,
     HookMisuseError,
     HookOutcome,
-    HookPolicy,
     HookRegistration,
     Message,
     ModelRequest,
@@ -27,18 +26,12 @@ from agent_hooks import (
 from agent_hooks.engine import portal
 from agent_hooks.engine.calling import drive
 from agent_hooks.engine.guarded_run import MAX_DEPTH, GuardedRun, current_run
+from engine import managed
 
 pytestmark = pytest.mark.interpreter
 
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
 REQUEST = ModelRequest(model="m", messages=(Message(role="user", content="hello"),))
-
-
-def managed(*hooks: tuple[str, Any], **policy: Any) -> HookManager:
-    manager = HookManager(load_plugins=False, policy=HookPolicy(**policy))
-    for event, action in hooks:
-        manager.add(HookRegistration(event, action))
-    return manager
 
 
 def call_model(manager: HookManager, run: Any, *, sync: bool, **fields: Any) -> Any:

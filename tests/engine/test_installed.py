@@ -15,7 +15,7 @@ import pytest
 
 import agent_hooks
 from agent_hooks import HookManager, HookRegistration, PluginInfo, RegistrationError
-from agent_hooks.engine import entry_points
+from agent_hooks.engine import entry_points, installed
 from agent_hooks.errors import UnknownHookError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.testing import make_context
@@ -292,25 +292,25 @@ def test_a_name_that_is_not_installed_is_an_error(install):
         HookManager(load_plugins=["alpha", "alhpa"])
 
 
-def test_a_folder_of_the_path_is_read_once_until_it_changes(install, tmp_path, monkeypatch):
-    read = []
-    found_in = entry_points._in
+def test_the_path_is_searched_once_until_one_of_its_folders_changes(install, tmp_path, monkeypatch):
+    searches = []
+    search = entry_points.distributions
 
-    def noting(folder, group):
-        read.append(folder)
-        return found_in(folder, group)
+    def counting(path):
+        searches.append(1)
+        return search(path)
 
-    monkeypatch.setattr(entry_points, "_in", noting)
+    monkeypatch.setattr(installed, "distributions", counting)
     install("alpha")
     assert set(mine(HookManager(), "alpha")) == {"alpha"}
     HookManager()  # the first import may have written byte code into the plugin's folder
-    read.clear()
+    searches.clear()
     for _ in range(3):
         assert set(mine(HookManager(), "alpha")) == {"alpha"}
-    assert read == []
+    assert searches == []
     (tmp_path / "alpha-dist" / "other.dist-info").mkdir()
     assert set(mine(HookManager(), "alpha")) == {"alpha"}
-    assert read == [str(tmp_path / "alpha-dist")]
+    assert searches == [1]
 
 
 def test_a_plugin_that_was_installed_or_removed_since_is_seen(install, tmp_path):

@@ -10,7 +10,6 @@ import pytest
 from agent_hooks import (
     HookManager,
     HookOutcome,
-    HookRegistration,
     Message,
     ModelRequest,
     ModelResponse,
@@ -19,17 +18,11 @@ from agent_hooks import (
     ToolCall,
 )
 from agent_hooks.engine.guarded_run import GuardedRun
+from engine import managed
 
 LS = ToolCall("Bash", {"command": "ls"}, id="c1")
 REQUEST = ModelRequest(model="m", messages=(Message(role="user", content="hello"),))
 CALLING = ModelResponse(tool_calls=(LS, LS.replace(id="c2")))
-
-
-def managed(*hooks: tuple[str, Any]) -> HookManager:
-    manager = HookManager(load_plugins=False)
-    for event, action in hooks:
-        manager.add(HookRegistration(event, action))
-    return manager
 
 
 def turn(manager: HookManager, loop: Any) -> Any:

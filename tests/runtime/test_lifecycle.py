@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
+from agent_hooks import HookManager, HookRegistration
 from agent_hooks.errors import PromptRefusedError, StopRunError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelResponse
@@ -40,7 +41,7 @@ from runtime.lifecycle_model import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from agent_hooks.model.context import HookContext
 
@@ -102,6 +103,42 @@ SCRIPTS = st.lists(st.one_of(USES, USES, USES, OTHERS), max_size=6)
 # -- the runtime, driven by the same records ---------------------------------------------------------------------------
 
 
+def worked(name: str, text: str, used: list[tuple[str, dict[str, str]]]) -> str:
+    """Do what the model of a run says of a tool, and note its use."""
+    before = sum(name == other for other, _ in used)
+    used.append((name, {"text": text}))
+    result = use(name, {"text": text}, before)
+    if result == "quit":
+        raise StopRunError("enough")
+    if result is None:
+        raise ValueError("it does not work")
+    return result
+
+
+def seen_in(ctx: HookContext) -> Seen:
+    """Return what an observer notices of an event."""
+    assert ctx.outcome is not None
+    return Seen(
+        event=str(ctx.event),
+        step=ctx.step_index if ctx.event in WITHIN_STEP else None,
+        tool=ctx.tool_name,
+        was_blocked=ctx.was_blocked,
+        stop_hook_active=ctx.stop_hook_active,
+        decision=str(ctx.outcome.decision),
+        status=ctx.status,
+    )
+
+
+def managed(hooks: list[Hook], look: Callable[[HookContext], None]) -> HookManager:
+    """Return a manager with the hooks that the records require, and an observer of every event."""
+    manager = HookManager(load_plugins=False)
+    for hook in hooks:
+        manager.add(HookRegistration(hook.event, acting(hook), priority=hook.priority, name=hook.name))
+    for event in EVENTS:
+        manager.add(HookRegistration(event, look, mode="observe", name=f"look-{event}"))
+    return manager
+
+
 class Workshop:
     """Real tools that act as the model requires, and a list of their uses in this run."""
 
@@ -111,14 +148,7 @@ class Workshop:
 
     def tool(self, name: str) -> Tool:
         def run(text: str) -> str:
-            before = sum(name == used for used, _ in self.used)
-            self.used.append((name, {"text": text}))
-            result = use(name, {"text": text}, before)
-            if result == "quit":
-                raise StopRunError("enough")
-            if result is None:
-                raise ValueError("it does not work")
-            return result
+            return worked(name, text, self.used)
 
         return Tool(run, name=name)
 
@@ -135,18 +165,7 @@ class Agent:
         self.runtime = builder.hook(EVENTS, self.look, mode="observe", name="look").build()
 
     def look(self, ctx: HookContext) -> None:
-        assert ctx.outcome is not None
-        self.seen.append(
-            Seen(
-                event=str(ctx.event),
-                step=ctx.step_index if ctx.event in WITHIN_STEP else None,
-                tool=ctx.tool_name,
-                was_blocked=ctx.was_blocked,
-                stop_hook_active=ctx.stop_hook_active,
-                decision=str(ctx.outcome.decision),
-                status=ctx.status,
-            )
-        )
+        self.seen.append(seen_in(ctx))
 
 
 def spoken(reply: Reply) -> Any:

@@ -14,16 +14,27 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agent_hooks import HookManager, HookRegistration, Message, ModelRequest
-from agent_hooks.errors import PromptRefusedError, StopRunError
+from agent_hooks import Message, ModelRequest
+from agent_hooks.errors import PromptRefusedError
 from agent_hooks.model.events import HookEvent
-from runtime.lifecycle_model import EVENTS, TOOLS, WITHIN_STEP, Hook, Lifecycle, Reply, Seen, use
-from runtime.test_lifecycle import ERROR, EXAMPLES, HOOKS, SCRIPTS, STOPS, acting, limit, spoken, what_hooks_do
+from runtime.lifecycle_model import EVENTS, TOOLS, Hook, Lifecycle, Reply, Seen
+from runtime.test_lifecycle import (
+    ERROR,
+    EXAMPLES,
+    HOOKS,
+    SCRIPTS,
+    STOPS,
+    limit,
+    managed,
+    seen_in,
+    spoken,
+    what_hooks_do,
+    worked,
+)
 
 if TYPE_CHECKING:
     from agent_hooks import ModelResponse, ToolCall
     from agent_hooks.engine.guarded_run import GuardedRun
-    from agent_hooks.model.context import HookContext
 
 
 class Loop:
@@ -35,14 +46,10 @@ class Loop:
         self.seen: list[Seen] = []
         self.told: list[Counter[str]] = []  # by hooks, with each request
         self.run: GuardedRun | None = None
-        self.manager = HookManager(load_plugins=False)
-        for hook in hooks:
-            self.manager.add(HookRegistration(hook.event, acting(hook), priority=hook.priority, name=hook.name))
-        for event in EVENTS:
-            self.manager.add(HookRegistration(event, self.look, mode="observe", name=f"look-{event}"))
+        self.manager = managed(hooks, lambda ctx: self.seen.append(seen_in(ctx)))
 
     async def __call__(self, run: GuardedRun, prompt: str) -> Any:
-        self.run, self.prompt = run, prompt
+        self.run = run
         request = ModelRequest(model="scripted", messages=(Message(role="user", content=prompt),))
         while True:
             response = (await run.model(request, self.respond)).response
@@ -60,21 +67,9 @@ class Loop:
         return reply
 
     def work(self, call: ToolCall) -> str:
-        args = dict(call.args)
-        result = use(call.name, args, sum(call.name == used for used, _ in self.used))
-        if call.name in TOOLS and set(args) == {"text"}:
-            self.used.append((call.name, args))
-        if result is None:
-            raise ValueError("it does not work")
-        if result == "quit":
-            raise StopRunError("enough")
-        return result
-
-    def look(self, ctx: HookContext) -> None:
-        assert ctx.outcome is not None
-        step, status = ctx.step_index if ctx.event in WITHIN_STEP else None, ctx.status
-        about = (ctx.tool_name, ctx.was_blocked, ctx.stop_hook_active, str(ctx.outcome.decision), status)
-        self.seen.append(Seen(str(ctx.event), step, *about))
+        if call.name not in TOOLS or set(call.args) != {"text"}:
+            raise LookupError("no such tool")
+        return worked(call.name, call.args["text"], self.used)
 
 
 def from_hooks(texts: Any) -> Counter[str]:

@@ -30,6 +30,7 @@ def install(tmp_path, monkeypatch):
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.setattr("agent_hooks.engine.installed.search_path", lambda: [str(site)])
+    monkeypatch.setattr("agent_hooks.engine.installed._scanned", None)
     monkeypatch.syspath_prepend(str(site))
     names: list[str] = []
 

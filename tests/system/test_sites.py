@@ -117,6 +117,21 @@ def test_files_of_a_plugin_lie_in_a_project_unless_they_are_of_an_environment_in
     assert not sites.lies_in_project(own, str(folders.other / "plugin.py"), os.__file__, None)
 
 
+def test_the_stamps_of_the_path_change_with_its_folders_the_restriction_and_the_working_directory(folders, monkeypatch):
+    sys.path[:] = [str(folders.other), str(folders.root / "missing")]
+    seen = [sites.path_stamps()]
+    assert sites.path_stamps() == seen[0]
+    os.utime(folders.other, ns=(0, 0))
+    seen.append(sites.path_stamps())
+    (folders.root / "missing").mkdir()
+    seen.append(sites.path_stamps())
+    monkeypatch.chdir(folders.root)
+    seen.append(sites.path_stamps())
+    sites.restrict([])
+    seen.append(sites.path_stamps())
+    assert len(set(seen)) == len(seen)
+
+
 def test_a_working_directory_that_is_gone_is_no_project(folders, monkeypatch):
     def gone() -> str:
         raise FileNotFoundError

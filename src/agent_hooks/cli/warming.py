@@ -22,6 +22,7 @@ from threading import active_count
 
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.system.digests import sha256_hex
+from agent_hooks.system.sites import restrict
 from agent_hooks.system.sockets import counts_at_start
 
 from .confinement import confinement_of
@@ -74,6 +75,7 @@ class Warm:
         read, files = _ReadVariables(), set[str]()
         with read:
             use_site()  # from here on there are other distributions
+            restrict(())  # as in each child, which then needs not search for them again
             _import_ours()
             _rehearse()
             for name, module in _of_others():

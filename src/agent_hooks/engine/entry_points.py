@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ENDINGS = (".dist-info", ".egg-info")
-# By folder; what the warm process has read serves its children.
-_read_already: dict[str, tuple[object, list[Distribution]]] = {}
 
 
 class Distribution:
@@ -42,34 +40,21 @@ class Distribution:
 
 
 def distributions(path: Iterable[str], group: str = PROJECT) -> Iterator[Distribution]:
-    """Yield the distributions in the folders of ``path`` that have entry points of this group. A folder is read again
-    when something is installed into it or removed.
-    """
+    """Yield the distributions in the folders of ``path`` that have entry points of this group."""
     for folder in path:
         try:
-            status = os.stat(folder or os.curdir)
+            names = os.listdir(folder or os.curdir)
         except OSError:
+            if os.path.isfile(folder):
+                yield from _in_archive(folder, group)
             continue
-        stamp = (group, status.st_dev, status.st_ino, status.st_mtime_ns)
-        if folder not in _read_already or _read_already[folder][0] != stamp:
-            _read_already[folder] = stamp, [*_in(folder, group)]
-        yield from _read_already[folder][1]
-
-
-def _in(folder: str, group: str) -> Iterator[Distribution]:
-    try:
-        names = os.listdir(folder or os.curdir)
-    except OSError:
-        if os.path.isfile(folder):
-            yield from _in_archive(folder, group)
-        return
-    for name in names:
-        if name.endswith(_ENDINGS):
-            found = Distribution(folder, _reader(os.path.join(folder, name)), group)
-            if found.is_ours:
-                yield found
-        elif name.endswith(".egg"):
-            yield from _in_archive(os.path.join(folder, name), group)
+        for name in names:
+            if name.endswith(_ENDINGS):
+                found = Distribution(folder, _reader(os.path.join(folder, name)), group)
+                if found.is_ours:
+                    yield found
+            elif name.endswith(".egg"):
+                yield from _in_archive(os.path.join(folder, name), group)
 
 
 def _in_archive(path: str, group: str) -> Iterator[Distribution]:

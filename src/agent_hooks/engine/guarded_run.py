@@ -175,8 +175,7 @@ class GuardedRun(Lifecycle):
                 if loop.is_stopped:  # another request of the run may have stopped it meanwhile
                     self.is_stopping = True
                 message = Message(role="assistant", content=response.content or "", tool_calls=response.tool_calls)
-                model = response.model or request.model
-                self._step = step.replace(message=message, usage=loop.usage, model=model)
+                self._step = step.replace(message=message, usage=loop.usage, model=response.model or request.model)
                 return use
             self._step = step.replace(usage=loop.usage) if loop.usage.total else step
             if use.token or not use.signals:
@@ -262,7 +261,9 @@ class GuardedRun(Lifecycle):
             return Ending(again=again)
         reason = ""
         if output is not None:
-            output, reason = await self.release(output)
+            outcome = await self.judged(output)
+            output = None if outcome.blocks else outcome._fields.get("output", output)
+            reason = outcome.reason if outcome.blocks else ""
         self._ending = Ending(None, None, reason, self.stop_signal)  # whatever the hooks of a parent raise
         self._ending = self._ending._replace(output=await self._finish(output), stop_signal=self.stop_signal)
         return self._ending
@@ -340,9 +341,8 @@ class GuardedRun(Lifecycle):
         self.added += messages
 
     def about_stop(self) -> dict[str, Any]:
-        """Return the last prompt and answer, for ``on_stop``."""
-        prompts = [message.content for message in self.state.messages if message.role == "user"]
-        return {"prompt": prompts[-1] if prompts else None, "output": self._answer[1]}
+        """Return the last prompt, and the answer as the loop gave it, for ``on_stop``."""
+        return {**super().about_stop(), "output": self._answer[1]}
 
     def may_continue(self, *, is_shown: bool = False) -> bool:
         """Whether nothing stops the run, or a request for another round, which the loop can make, overrides it."""

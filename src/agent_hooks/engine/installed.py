@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.errors import PluginLoadError, RegistrationError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.system.progress import report
-from agent_hooks.system.sites import is_installed, lies_in_project, search_path, stray_folder
+from agent_hooks.system.sites import is_installed, lies_in_project, path_stamps, search_path, stray_folder
 from agent_hooks.system.versions import unmet
 
 from .checks import call_own
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 DISABLE_VARIABLE = "AGENT_HOOKS_DISABLE"
 # The remedy for metadata outside of the environment.
 NOT_INSTALLED = "Remove these metadata if you do not know them."
+# The entry points that were found last, with the stamps of the path at that time.
+_scanned: tuple[object, list[_Point]] | None = None
 
 
 def load_installed(
@@ -171,7 +173,16 @@ def disabled_by_variable() -> frozenset[str]:
 
 
 def found_points() -> list[_Point]:
-    """Return the entry points by name, each with its loader; an unreadable distribution affects only itself."""
+    """Return the entry points by name, each with its loader, searched for again when a folder of the path changes."""
+    global _scanned  # noqa: PLW0603 - of the process, like its path
+    stamps = path_stamps()
+    if _scanned is None or _scanned[0] != stamps:
+        _scanned = stamps, _scan()
+    return _scanned[1]
+
+
+def _scan() -> list[_Point]:
+    """Search for the entry points; an unreadable distribution affects only itself."""
     found: list[_Point] = []
     seen: set[str] = set()
     for distribution in distributions(search_path()):

@@ -1,7 +1,4 @@
-"""What a run does between its steps: whether the next one may start, and what hooks decide about that.
-
-It is the same for the runtime and for loops of others. ``lifecycle.md`` of the documentation shows the order of events.
-"""
+"""Whether the next step of a run may start, and what hooks decide about that: for the runtime and loops of others."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from agent_hooks.model.policy import RANKS
 from agent_hooks.model.state import StopReason, StopSignal, hook_message
 from agent_hooks.system.visible import logger_of
 
-from .messages import messages_from
+from .messages import last_of, messages_from
 from .state_changes import guarded
 
 if TYPE_CHECKING:
@@ -82,8 +79,8 @@ class Lifecycle:
         raise NotImplementedError
 
     def about_stop(self) -> dict[str, Any]:
-        """Return what ``on_stop`` hooks are told besides."""
-        return {}
+        """Return the last prompt and answer, for ``on_stop``."""
+        return {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
 
     def limit(self) -> StopSignal | None:
         """Return the signal of a limit that is reached, if there is one."""
@@ -175,14 +172,12 @@ class Lifecycle:
         elif self.state.continuation_requested and self.continuation is None:
             self.continuation = ContinuationRequest()
 
-    async def release(self, output: Any) -> tuple[Any, str]:
-        """Return the final answer as its hooks judge it: None with the reason if they withhold it."""
+    async def judged(self, output: Any) -> HookOutcome:
+        """Return the outcome of the hooks on the final answer; the run is stopped if they withhold it."""
         outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
-        if not outcome.blocks:
-            return outcome._fields.get("output", output), ""
-        if outcome.decision is not Decision.STOP:
+        if outcome.blocks and outcome.decision is not Decision.STOP:
             self.add_signal(StopSignal.decided(HookEvent.BEFORE_OUTPUT, outcome))
-        return None, outcome.reason
+        return outcome
 
     def settle(self) -> str:
         """Return the final status, and put all errors of a run that failed into its state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import StopRunError, SubagentDeniedError
 from agent_hooks.model.state import Message, hook_message
@@ -60,3 +60,11 @@ def messages_of(step: Step) -> Iterator[Message]:
         fields = {"role": "tool", "content": execution.text, "name": call.name, "tool_call_id": call.id}
         yield Message._of({**fields, "metadata": _OF_ERROR if execution.failed else _OF_RESULT})
     yield from step.messages
+
+
+def last_of(role: str, state: AgentState) -> Any:
+    """Return the content of the last message of a role, None without one; messages of hooks do not count."""
+    for message in reversed(state.messages):
+        if message.role == role and not message.metadata.get("source"):
+            return message.content
+    return None

@@ -20,17 +20,7 @@ from .inference import ReportedError, infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
 from .pausing import Paused, pause, remember
-from .run_states import (
-    active_skill,
-    answer_of,
-    context_of,
-    fresh,
-    last_of,
-    limit_signal,
-    with_answer,
-    with_skill,
-    with_tools,
-)
+from .run_states import active_skill, answer_of, context_of, fresh, limit_signal, with_answer, with_skill, with_tools
 from .tool_calls import ToolCalls
 from .watched_runs import watched
 
@@ -172,10 +162,6 @@ class AgentRun(Lifecycle):
         await self.ask(HookEvent.BEFORE_EXECUTION)
         return True
 
-    def about_stop(self) -> dict[str, Any]:
-        """Return the last prompt and answer, for ``on_stop``."""
-        return {"prompt": last_of("user", self.state), "output": last_of("assistant", self.state)}
-
     def limit(self) -> StopSignal | None:
         """Return the signal of the limit of steps, if it is reached."""
         made, most = self.state.step_count, self.agent.max_steps
@@ -247,9 +233,10 @@ class AgentRun(Lifecycle):
 
     async def release_output(self, output: Any) -> None:
         """Release the final answer as changed by its hooks; a change or refusal applies to the conversation too."""
-        released, reason = await self.release(output)
-        if reason or released is not output:
-            self.state = with_answer(self.state, reason if released is None else released)
+        outcome = await self.judged(output)
+        released = None if outcome.blocks else outcome._fields.get("output", output)
+        if outcome.blocks or "output" in outcome._fields:
+            self.state = with_answer(self.state, outcome.reason if outcome.blocks else released)
         self.state = self.state.replace(output=released)
 
     # -- skills ------------------------------------------------------------------------------------------------------

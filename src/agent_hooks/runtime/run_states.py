@@ -52,14 +52,6 @@ def with_tools(step: Step, tools: ToolCalls, settled: tuple[ToolExecution | None
     )
 
 
-def last_of(role: str, state: AgentState) -> Any:
-    """Return the content of the last message of a role, None without one; messages of hooks do not count."""
-    for message in reversed(state.messages):
-        if message.role == role and not message.metadata.get("source"):
-            return message.content
-    return None
-
-
 def answer_of(state: AgentState) -> Message | None:
     """Return the message with the final answer, None if the last step has none."""
     last = state.last_step

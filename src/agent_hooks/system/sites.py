@@ -84,6 +84,20 @@ def search_path() -> list[str]:
     return [*sys.path, *_left_out]
 
 
+def path_stamps() -> tuple[object, ...]:
+    """Return what changes when a distribution is installed or removed: the path, and when its folders changed."""
+    # Once it is restricted, the working directory has no say in what counts as installed.
+    found: list[object] = [_sites, _working_directory() if _sites is None else None]
+    for folder in search_path():
+        try:
+            status = os.stat(folder or os.curdir)
+        except OSError:
+            found.append(folder)
+        else:
+            found.append((folder, status.st_dev, status.st_ino, status.st_mtime_ns))
+    return tuple(found)
+
+
 def is_installed(given: str) -> bool:
     """Whether a folder with the metadata of a distribution is a site folder; in a program of others, whose path may
     have more, whether it is elsewhere than below the working directory, which may be a project, or a relative entry.

@@ -236,8 +236,8 @@ def reason_against_finding(judging: Judging, program: Program, command: Command)
              if _PATTERNS.fullmatch(each[0])]  # fmt: skip
     own = judging.protected.environment_name
     leaves_out = any(own in after for _, after, _ in pairs) and not {"-prune", "-not", "!"}.isdisjoint(found)
-    options = [(word.endswith("name") and "whole" not in word, re.sub(r"\.(?=[*+])|[\\^$]", "", text) if "regex" in word
-                else text) for word, text, before in pairs if before not in ("-not", "!")]  # fmt: skip
+    options = [(word.endswith("name") and "whole" not in word, _as_glob(text) if "regex" in word else text)
+               for word, text, before in pairs if before not in ("-not", "!")]  # fmt: skip
     patterns = [after for _, after in options]
     if any(judging.protected.is_named_in(each, judging.cwd) for each in patterns):
         return denial("unclear")
@@ -255,6 +255,11 @@ def reason_against_finding(judging: Judging, program: Program, command: Command)
         judging.judge_path(start, whole=True, files=not is_below(judging.cwd, judging.place_of(start)))
         for start in starts
     )
+
+
+def _as_glob(expression: str) -> str:
+    """Return the pattern that a simple regular expression of ``find`` stands for."""
+    return re.sub(r"\.(?=[*+])|[\\^$]", "", expression)
 
 
 def find_arguments(program: Program, command: Command) -> Sequence[str]:
