@@ -1,4 +1,5 @@
-"""Programs that run another one: where its command starts among their arguments.
+"""The one table of programs: what they do with their operands, and where the command of a program that runs another one
+starts.
 
 Sources: the programs' manual pages.
 """
@@ -9,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish".split())
+# -- programs that run another one -------------------------------------------------------------------------------------
 
 # Name: options that take a value as the next word. A number in front: operands before the command.
 _TABLE = """
@@ -106,10 +107,114 @@ _TEXT_OPTIONS = {
     "env": ("-S", "--split-string"),
 }
 
+# -- what programs do with their operands ------------------------------------------------------------------------------
+# A program in none of these sets may run, write and remove all of its operands.
 
-def name_of(program: str) -> str:
-    """Return the name of a program without its folder."""
-    return program.rpartition("/")[2]
+# They read, print or compare their operands, and run none of them; a keyword of the shell is one of them.
+READERS = frozenset(
+    """
+    echo printf print cat tac head tail more nl od hexdump strings cut tr wc column rev fold paste
+    grep egrep fgrep zgrep rg ag ack diff cmp colordiff comm stat file ls dir tree du df lsof sum cksum md5sum sha1sum
+    sha256sum sha512sum shasum b2sum basename dirname realpath readlink hostname test [ [[ true false : which type
+    whereis whatis info help apropos export unset declare local readonly typeset set cd pushd popd pwd date sleep exit
+    return break continue shift wait read mapfile readarray say logger notify-send seq expr jq sed sqlite3
+    for case select in function
+    get-content gc select-string sls get-childitem gci test-path write-output write-host
+    """.split()
+)
+# They check or format their operands, or print something about them, and run none of them.
+CHECKERS = frozenset(
+    """
+    py_compile json.tool cloc tokei delta difft hexyl b3sum openssl base64 base32 md5 sha1 ctags scc pygmentize glow
+    pytest py.test mypy pyright flake8 pylint vale ruff bandit vulture radon ty pyflakes semgrep gitleaks trivy
+    shellcheck yamllint jsonlint taplo eslint stylelint prettier biome tsc markdownlint markdownlint-cli2 mdformat
+    actionlint hadolint codespell cspell typos coverage yq black isort gofmt goimports rustfmt shfmt clang-format jest
+    vitest mocha rspec
+    """.split()
+)
+# They read their operands, and run the command in an option.
+PAGERS = frozenset("less sort bat batcat".split())
+# They do not write their operands, but a file that they name may say what they do.
+CLIENTS = frozenset(
+    """
+    gh glab hub hg jj sl svn open code xdg-open curl wget psql claude codex gemini
+    """.split()
+)
+# Further ones that do not write operands.
+_OTHERS = frozenset("agent-hooks agent_hooks agent-hooks-core agent_hooks_core find fd fdfind git make zip".split())
+SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish csh tcsh rbash".split())
+# Further ones that run a text, in a language or at a time of their own.
+TEXT_RUNNERS = frozenset("pwsh powershell cmd at batch crontab".split())
+AWKS = frozenset("awk gawk mawk nawk".split())
+PYTHONS = frozenset("python pythonw py pypy ipython".split())
+INTERPRETERS = (
+    AWKS
+    | PYTHONS
+    | frozenset(
+        """
+    node nodejs deno bun tsx ts-node ruby irb perl php lua luajit rscript osascript julia tclsh guile groovy scala
+    elixir
+    """.split()
+    )
+)
+# They take away their operands, whole folders too.
+REMOVERS = frozenset(
+    "rm rmdir unlink shred srm wipe rimraf trash trash-put trash-cli del-cli del erase rd remove-item ri mount".split()
+)
+MOVERS = frozenset("mv mmv rename move ren move-item mi rename-item rni".split())
+LINKERS = frozenset("ln link mklink".split())
+# They write their last operand, or the folder of ``-t``.
+COPIERS = LINKERS | frozenset(
+    "cp gcp install ginstall rsync scp ditto copy xcopy robocopy copy-item cpi rclone".split()
+)
+# They put files with names of their own into a folder.
+TARS = frozenset("tar gtar bsdtar".split())
+UNPACKERS = TARS | frozenset("unzip 7z 7za 7zz cpio zipfile tarfile".split())
+# Other common ones, known so that a command that names none of them and nothing protected needs no analysis.
+WRITERS = frozenset(
+    """
+    truncate fallocate touch chmod chown chgrp chattr setfacl tee sponge ed ex vi vim nvim nano emacs mkdir mkfifo
+    mknod gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd set-content sc add-content ac out-file clear-content clc
+    new-item ni tee-object apply_patch patch dd dos2unix unix2dos uniq xxd objcopy strip convert magick script
+    """.split()
+)
+SQL = frozenset("sqlite3 psql duckdb mysql mariadb".split())
+SOCKETS = frozenset("nc ncat netcat socat".split())  # they make them where they are told to, and run commands
+EDITORS = frozenset("ed ex vi vim nvim emacs".split())  # they run commands
+# They run another command, or one in their arguments, in ways that the table above does not list.
+CARRIERS = frozenset(
+    """
+    uv uvx pipx poetry pdm hatch rye tox npx bunx pnpm yarn npm bundle eval script su ssh docker podman kubectl
+    nix-shell entr direnv mise dotenv daemonize start-stop-daemon gio bwrap winpty screen tmux nerdctl
+    """.split()
+) | frozenset(WRAPPERS)
+# What they start has files of its own, and coding agents with hooks of their own or none.
+MOUNTING = frozenset("docker podman nerdctl".split())
+ELSEWHERE = MOUNTING | {"kubectl", "ssh"}
+GATHERERS = frozenset("xargs parallel find fd fdfind".split())  # they add arguments to the command that they run
+FORMATTERS = frozenset("black isort pyupgrade rustfmt sd".split())
+MANAGERS = frozenset(
+    """
+    pip pipx uv poetry pdm conda mamba micromamba rye hatch pipenv pixi pyenv apt apt-get aptitude brew dnf yum zypper
+    apk port
+    """.split()
+)
+ENDERS = frozenset("pkill killall kill skill".split())  # of processes
+CHANGING = REMOVERS | MOVERS | COPIERS | UNPACKERS | WRITERS | SOCKETS
+# They run none of their operands; copies run under another name.
+PASSIVE = READERS | CHECKERS | PAGERS | REMOVERS | UNPACKERS | (WRITERS - EDITORS - CARRIERS - {"apply_patch"})
+# They work on the environment of the project that they are called in.
+PROJECT_MANAGERS = frozenset("uv poetry pdm rye hatch pipenv pixi".split())
+KNOWN = frozenset[str]().union(
+    *(READERS, CHECKERS, PAGERS, CLIENTS, _OTHERS, SHELLS, TEXT_RUNNERS, INTERPRETERS, CHANGING, FORMATTERS),
+    *(MANAGERS, ENDERS, CARRIERS),
+)
+
+
+def name_of(word: str) -> str:
+    """Return the name of a program without its folder, ``.exe`` and version."""
+    name = word.replace("\\", "/").rpartition("/")[2].casefold().removesuffix(".exe")
+    return name if name in KNOWN else name.partition("@")[0].rstrip("0123456789.") or name
 
 
 def command_start(words: Sequence[str]) -> int:

@@ -12,23 +12,15 @@ import re
 
 from agent_hooks.errors import SettingsError, TrustError
 from agent_hooks.formats.findings import ConfigFinding
+from agent_hooks.shell.commands import TOP
+from agent_hooks.shell.effects import MAX_LENGTH, Programs
 from agent_hooks.shell.patterns import Pattern
-from agent_hooks.shell.programs import SHELLS, name_of
+from agent_hooks.shell.programs import GATHERERS, PYTHONS, SHELLS, name_of
+from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.digests import sha256_hex
 from agent_hooks.system.folders import read_regular
 from agent_hooks.system.paths import folders_above, is_below
 
-from .command_words import MAX_LENGTH, TOP, Argument, CommandWords
-from .known_programs import (
-    code_files,
-    files_to_run,
-    grows,
-    interpreted,
-    is_python,
-    only_reads,
-    unseen_task,
-    written_files,
-)
 from .manifest import is_python_script
 from .neighbours import imported_beside, imports_from, is_standard
 
@@ -53,8 +45,11 @@ _RUNS_PYTHON = re.compile(
 _LOADS_CODE = Pattern(r"(\w*ENV|(LD|DYLD)_\w+|\w*OPT(ION)?S|\w+_(CONFIG|PATH|CONFIG_PATH|STARTUP))=")
 # The pattern of scripts in code that looks for them.
 _GLOB = re.compile(r"\*[\w.-]*\.(?:py|sh|bash|zsh|[mc]?[jt]s|rb|pl|php|lua|ps1)\b")
-# Programs that give the files that they find to another one.
-_FINDERS = frozenset("find fd fdfind xargs parallel".split())
+# Files that nobody runs and that grow from call to call.
+_GROWING = Pattern(
+    r".+\.(log|jsonl|ndjson|db|sqlite3?|pid|lock)|(.*[/._-])?logs?([._-].*)?\.(txt|csv)|(.*[/._-])?state\.(txt|json)"
+    r"|.*/\.?(state|lock)"
+)
 _MAX_DEPTH = 3  # of scripts that run scripts
 _MAIN = ("__main__.py", "index.js")  # the files that an interpreter runs when its argument is a folder
 # Files of a package manager change with every update and are no part of a project's policy.
@@ -103,7 +98,7 @@ def python_variables(entry: HookEntry) -> dict[str, str]:
         command = HookCommand(entry)
         if not is_ours and isinstance(entry.config.get("cwd"), str):
             return {}
-        has_code, folders = command.python_code_in(command.parsed)
+        has_code, folders = command.python_code_in(command.programs)
         if not has_code or (is_ours and command.imports_beside()):
             return {}
     except SettingsError:  # too large to analyse
@@ -115,7 +110,7 @@ class HookCommand:
     """The analysis of the command of a ``command`` entry, whose fields need not be valid.
 
     ``starts``: the folders that its relative paths may start from. ``written``: the paths of the files that it writes.
-    ``running``: the arguments that are programs or scripts to run. Raises ``SettingsError`` for a command that would
+    ``running``: the words that are programs or scripts to run. Raises ``SettingsError`` for a command that would
     take too long to analyse.
     """
 
@@ -127,20 +122,19 @@ class HookCommand:
         if isinstance(config.get("cwd"), str):
             self.directory = os.path.join(entry.directory, os.path.expanduser(config["cwd"]))
         self.own = list(filter(None, dict.fromkeys((self.directory, entry.directory, entry.project_dir))))
-        self.parsed = self._parse()
-        self.invocations = self.parsed.invocations
-        self.is_reading = self.parsed.is_readable and all(only_reads(each) for each in self.invocations)
-        self.words = [*(word for each in self.invocations for word in each.arguments), *self.parsed.others]
-        tokens = dict.fromkeys(token for each in self.words for token in _tokens(each.text or ""))
+        self.programs = self._parse()
+        self.is_reading = self.programs.is_readable and all(each.only_reads() for each in self.programs.found)
+        self.words = [*(word for each in self.programs.found for word in each.words), *self.programs.others]
+        tokens = dict.fromkeys(token for each in self.words for token in _tokens(each))
         folders = [path for token in tokens for path in _paths(token, self.own) if os.path.isdir(path)]
         self.starts = list(dict.fromkeys((*self.own, *folders)))
         if len(self.starts) > _MAX_FOLDERS + len(self.own):
             raise SettingsError(f"The command names more than {_MAX_FOLDERS} folders.")
-        written = [*self.parsed.writes, *(each for call in self.invocations for each in written_files(call))]
-        self.written = {path for each in written for path in _paths(each.text or "", self.starts)}
-        self.running = list(files_to_run(self.invocations))
+        written = [*self.programs.writes, *(word for each in self.programs.found for word in each.written_files())]
+        self.written = {path for each in written for path in _paths(each, self.starts)}
+        self.running = [word for each in self.programs.found for word in each.files_to_run()]
 
-    def _parse(self) -> CommandWords:
+    def _parse(self) -> Programs:
         values = {
             "CLAUDE_PROJECT_DIR": self.entry.project_dir or self.entry.directory,
             "CLAUDE_PLUGIN_ROOT": self.entry.plugin_root,
@@ -148,7 +142,7 @@ class HookCommand:
             "HOME": os.path.expanduser("~"),
             TOP: _top_of(self.directory) or self.entry.project_dir,
         }
-        parsed = CommandWords({name: value for name, value in values.items() if value})
+        parsed = Programs({name: value for name, value in values.items() if value})
         command, args = self.entry.config.get("command"), self.entry.config.get("args")
         texts = _texts([command] if isinstance(command, str) else command) + _texts(args)
         if any(len(each) > MAX_LENGTH for each in texts):
@@ -157,7 +151,7 @@ class HookCommand:
             parsed.parse(command)
         else:
             known = lambda found: parsed.values.get(found[1] or found[2], found[0])  # noqa: E731
-            parsed.add([Argument(_VARIABLE.sub(known, each), each) for each in texts])
+            parsed.add([_VARIABLE.sub(known, each) for each in texts])
         return parsed
 
     # -- existing files ------------------------------------------------------------------------------------------------
@@ -168,13 +162,13 @@ class HookCommand:
         A file counts if it is inside the project. Outside it counts if the command names it with a slash and it is
         neither a system file nor larger than 1 MiB.
         """
-        running = dict.fromkeys(each.text or "" for each in self.running)
+        running = dict.fromkeys(self.running)
         found: dict[str, None] = {}
         for token in (*running, *self._named()):
             for path in _paths(token, self.starts):
                 is_run = token in running
                 paths = [os.path.join(path, name) for name in _MAIN] if is_run and os.path.isdir(path) else [path]
-                if is_run or not (grows(token) or path in self.written):
+                if is_run or not (_GROWING.fullmatch(token) or path in self.written):
                     found.update(dict.fromkeys(each for each in paths if self._counts(token, each)))
         added, ignored = (_texts(self.entry.config.get(name)) for name in ("scripts", "ignore"))
         found.update(dict.fromkeys(path for each in added for path in _paths(each, self.own)[:1]))
@@ -183,20 +177,21 @@ class HookCommand:
 
     def _named(self) -> Iterator[str]:
         """Yield the literal words of the command that may name files to run."""
-        arguments = [*self.parsed.others, *(each for call in self.invocations for each in call.wrappers)]
+        found = self.programs.found
+        words = [*self.programs.others, *(word for each in found for word in each.wrappers)]
         if self.is_reading:
-            arguments = [each for each in arguments if _LOADS_CODE.match(each.raw)]
-            arguments += [each for call in self.invocations for each in code_files(call)]
+            words = [each for each in words if _LOADS_CODE.match(each)]
+            words += [word for each in found for word in each.code_operands()]
         else:
-            arguments += self.parsed.reads
-            for call in self.invocations:
-                arguments += call.documents
-                if not only_reads(call):
-                    arguments += call.arguments
+            words += self.programs.reads
+            for each in found:
+                words += each.documents
+                if each.only_reads():
+                    yield from filter(_is_known, each.words)
                 else:
-                    yield from (each.text or "" for each in call.arguments)
-        for argument in arguments:
-            yield from _tokens(argument.text or "")
+                    words += each.words
+        for word in words:
+            yield from _tokens(word)
 
     def _counts(self, token: str, path: str) -> bool:
         if not os.path.isfile(path):
@@ -231,21 +226,21 @@ class HookCommand:
                 found |= imported_beside(os.path.dirname(real), code, read)
                 found.pop(real, None)
             if not is_python_script(script, code):
-                calls = self._parse_script(script, code).invocations
-                sourced = [each for call in calls if call.name in ("source", ".") for each in call.arguments[1:2]]
+                calls = self._parse_script(script, code).found
+                sourced = [word for call in calls if call.name in ("source", ".") for word in call.words[1:2]]
                 new = dict.fromkeys(path for path in self._existing(sourced) if path not in found)
                 found |= new
                 waiting += new
         return found
 
-    def _existing(self, arguments: Iterable[Argument]) -> Iterator[str]:
-        """Yield the paths of the files that arguments name, without those of the system."""
-        for path in (path for argument in arguments for path in _paths(argument.text or "", self.starts)):
+    def _existing(self, words: Iterable[str]) -> Iterator[str]:
+        """Yield the paths of the files that words name, without those of the system."""
+        for path in (path for word in words for path in _paths(word, self.starts)):
             if os.path.isfile(path) and not _is_systems(path):
                 yield path
 
-    def _parse_script(self, script: str, code: bytes) -> CommandWords:
-        parsed = CommandWords({**self.parsed.values, "0": script})
+    def _parse_script(self, script: str, code: bytes) -> Programs:
+        parsed = Programs({**self.programs.values, "0": script})
         parsed.parse(code.decode("utf-8", "replace"))
         return parsed
 
@@ -254,7 +249,7 @@ class HookCommand:
     def missing(self) -> tuple[str, ...]:
         """Return the absolute paths at which the command looks for scripts that do not exist: it would run them."""
         # Outside the project the command may run its own output. Inside, an agent may write the file first.
-        paths = (path for argument in self.running for path in self._absent(argument.text or ""))
+        paths = (path for word in self.running for path in self._absent(word))
         return tuple(dict.fromkeys(each for each in paths if each not in self.written or self._is_inside(each)))
 
     def _absent(self, token: str) -> list[str]:
@@ -274,28 +269,28 @@ class HookCommand:
 
     def _codes(self) -> Iterator[str]:
         """Yield the literal Python code in the command; ``import x`` for ``-m x``."""
-        for call in filter(lambda call: is_python(call.name), self.invocations):
-            kind, argument = interpreted(call)
-            if kind == "code" and argument is not None:
-                yield argument.text or ""
+        for call in filter(lambda call: call.name in PYTHONS, self.programs.found):
+            kind, text = call.runs()
+            if kind == "code":
+                yield text
             elif kind == "module":
-                yield f"import {argument}.__main__"
+                yield f"import {text}.__main__"
             elif kind == "stdin":
-                yield from (document.text or "" for document in call.documents)
+                yield from call.documents
 
     def imports_beside(self) -> bool:
         """Whether Python code in the command needs modules of the working directory, as far as can be seen."""
-        modules = [str(argument) for kind, argument in map(interpreted, self.invocations) if kind == "module"]
+        modules = [text for kind, text in (each.runs() for each in self.programs.found) if kind == "module"]
         codes = (code.encode() for code in self._codes())
         return not all(map(is_standard, modules)) or any(imports_from(self.directory, code) for code in codes)
 
-    def python_code_in(self, parsed: CommandWords, depth: int = 0) -> tuple[bool, list[str]]:
+    def python_code_in(self, parsed: Programs, depth: int = 0) -> tuple[bool, list[str]]:
         """Return whether Python code is run by ``-c``, ``-m`` or stdin, in scripts as well, and the folders of the
         Python scripts.
         """
-        kinds = [interpreted(each)[0] for each in parsed.invocations if is_python(each.name)]
+        kinds = [each.runs()[0] for each in parsed.found if each.name in PYTHONS]
         has_code, folders = any(kind not in ("script", "") for kind in kinds), []
-        for path in self._existing(files_to_run(parsed.invocations)):
+        for path in self._existing(word for each in parsed.found for word in each.files_to_run()):
             try:
                 code = read_regular(path, _MAX_SCRIPT)
             except OSError:
@@ -321,25 +316,23 @@ class HookCommand:
 
     def _uncovered(self) -> Iterator[tuple[str, str, str]]:
         """Yield the kind, the message and the remedy of each part that the digest does not cover."""
-        for run in self.running:
-            paths = self._absent(run.text or "")
+        for word in self.running:
+            paths = self._absent(word)
             if paths and not any(os.path.lexists(path) or path in self.written for path in paths):
-                yield "missing", f"The command runs {_shown(run.raw)}: there is no such file.", _PUT_THERE
+                yield "missing", f"The command runs {_shown(word)}: there is no such file.", _PUT_THERE
         unseen = []
         if not self.is_reading:
-            computed = [each.raw for each in self.words if each.text is None and "/" in each.raw]
-            computed = computed or [each.raw for each in self.running if each.text is None]
-            unseen = [f"Which file {_shown(raw)} is" for raw in computed if "://" not in raw]
-        for invocation in self.invocations:
-            if not only_reads(invocation) and not _FINDERS.isdisjoint(
-                name_of(each.raw) for each in invocation.wrappers
-            ):
-                words = (*(each.raw for each in invocation.wrappers), invocation.name)
+            computed = [word for word in self.words if not _is_known(word) and "/" in word]
+            computed = computed or [word for word in self.running if not _is_known(word)]
+            unseen = [f"Which file {_shown(word)} is" for word in computed if "://" not in word]
+        for each in self.programs.found:
+            if not each.only_reads() and not GATHERERS.isdisjoint(map(name_of, each.wrappers)):
+                words = (*each.wrappers, os.path.basename(each.program))
                 unseen.append(f"Which files {_shown(' '.join(words))} runs")
-            kind, code = interpreted(invocation)
-            if kind == "code" and invocation.name not in SHELLS and _GLOB.search(str(code)):
-                unseen.append(f"Which files the code of {_shown(invocation.name)} finds")
-            if task := unseen_task(invocation):
+            kind, code = each.runs()
+            if kind == "code" and each.name not in SHELLS and _GLOB.search(code):
+                unseen.append(f"Which files the code of {_shown(os.path.basename(each.program))} finds")
+            if task := each.unseen_task():
                 unseen.append(f"Which files {_shown(task)} runs")
         for subject in unseen:
             yield "not-covered", f"{subject} cannot be seen, so the trust does not cover it.", _WRITE_OUT
@@ -350,13 +343,17 @@ def _texts(value: object) -> list[str]:
 
 
 def _tokens(text: str) -> dict[str, None]:
-    """Return a literal argument, its value after ``=``, and the file names in it."""
-    return dict.fromkeys(filter(None, (text, text.partition("=")[2], *_TOKEN.findall(text))))
+    """Return a literal word, its value after ``=``, and the file names in it."""
+    return dict.fromkeys(filter(None, (text, text.partition("=")[2], *_TOKEN.findall(text))) if _is_known(text) else ())
+
+
+def _is_known(word: str) -> bool:
+    return UNKNOWN not in word and len(word) <= MAX_LENGTH
 
 
 def _paths(token: str, starts: Iterable[str]) -> list[str]:
     """Return the absolute paths that a token may mean, one for each of the folders ``starts``."""
-    if not token or "\0" in token:
+    if not token or "\0" in token or UNKNOWN in token:
         return []
     paths = (os.path.normpath(os.path.join(start, os.path.expanduser(token))) for start in starts)
     return [path for path in dict.fromkeys(paths) if os.path.isabs(path)]
@@ -372,7 +369,8 @@ def _is_systems(path: str) -> bool:
 
 
 def _shown(text: str) -> str:
-    """Quote and shorten a token for a message."""
+    """Quote and shorten a word for a message."""
+    text = re.sub(r"\$\{(\w+)\}", r"$\1", text.replace(UNKNOWN, ""))
     return f"`{text if len(text) <= _MAX_SHOWN else f'{text[:_MAX_SHOWN]}…'}`"
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 
 from agent_hooks.shell.patterns import Pattern
+from agent_hooks.shell.programs import AWKS
 
 from .packages import reason_against_packages_in
 from .parts import SWITCHES
-from .programs import AWKS, HOSTS
 from .reasons import denial
+from .wiring import HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

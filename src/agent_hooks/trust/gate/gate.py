@@ -11,14 +11,14 @@ import os
 from agent_hooks.engine.markers import hookimpl
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.tools import WORKDIR_KEYS, possible_paths
+from agent_hooks.shell.programs import CHANGING, INTERPRETERS, MOUNTING, PROJECT_MANAGERS
 from agent_hooks.system.paths import expanded, real_path
 
 from .calls import CallInfo, ToolName, paths_under_keys, runs_of, says_nothing, tool_name
 from .environment import Environment
 from .paths import ProtectedPaths
-from .programs import INTERPRETERS, NOTABLE, PROJECT_MANAGERS
 from .reasons import ALL, denial
-from .wiring import FILES, reason_against_taking
+from .wiring import FILES, HOSTS, reason_against_taking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +38,19 @@ _BETWEEN_WORDS = str.maketrans(dict.fromkeys("'\"\\") | dict.fromkeys(";&|(){}`\
 _BETWEEN_NAMES = str.maketrans("./-", "___")
 # Options and operators that give code to an interpreter.
 _CODE_MARKS = (" -c", " -e", " -r", " -o", "<<", "| ")
+# A command without any of these words, a redirection or a protected name changes nothing of ours.
+_NOTABLE = (
+    CHANGING
+    | MOUNTING
+    | HOSTS.keys()
+    | frozenset(
+        """
+    sed wget curl aria2c apply am -delete clone uninstall remove purge autoremove prune uninstall-all -mvenv venv
+    virtualenv pipenv conda mamba micromamba clean reset powershell pwsh set-environment setenv --install-extension
+    --add-mcp --extensiondevelopmentpath --extensions-dir --user-data-dir mise -fprint -fprint0 -fprintf -fls psql
+    """.split()
+    )
+)
 # Folders with a host's hooks, by their last names; "code" alone is in too many texts.
 _HOST_FOLDERS = ("code/user", *(name for name in FILES if name != "code"))
 
@@ -144,7 +157,7 @@ class Protection:
             if any(map(around.__contains__, (*self.protected.words, *_HOST_FOLDERS))):
                 return True
         words = flat.translate(_BETWEEN_WORDS).split()
-        return not NOTABLE.isdisjoint(words) or ("add" in words and not PROJECT_MANAGERS.isdisjoint(words))
+        return not _NOTABLE.isdisjoint(words) or ("add" in words and not PROJECT_MANAGERS.isdisjoint(words))
 
     # -- files -------------------------------------------------------------------------------------------------------
 

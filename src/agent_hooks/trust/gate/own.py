@@ -9,22 +9,23 @@ import re
 from fnmatch import fnmatch
 from itertools import pairwise
 
+from agent_hooks.shell import programs
 from agent_hooks.shell.patterns import Pattern
+from agent_hooks.shell.programs import name_of
 from agent_hooks.shell.syntax import UNKNOWN
 
-from . import programs
 from .code import names_own_command
 from .locations import read_text
 from .packages import reason_against_packages
 from .parts import SWITCHES
-from .programs import name_of
 from .reasons import denial
+from .wiring import HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agent_hooks.trust.command_line import Command
+    from agent_hooks.shell.commands import Command
 
     from .shell import Judging
 
@@ -36,6 +37,7 @@ _DECIDING = frozenset(("trust", "untrust"))
 _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
 _MODULE = Pattern("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
 _VARIABLE = Pattern(rf"{UNKNOWN}(?:\$[@*{{]|\$\(read)")
+_RUNNING_WORDS = frozenset("eval source . sudo env nohup".split())
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
 _PLACES = frozenset("bin scripts site-packages dist-packages".split())
 # Variables that give a host other settings, or none; and that give the gate other ones, or another Python.
@@ -84,7 +86,7 @@ def reason_against_own(judging: Judging, command: Command) -> str:
         is_program = any(_is_program(judging, word) for word in words[1:])
         return denial("command", "Another name for `agent-hooks`") if is_program else ""
     is_versioning = name == "git" and not {"config", "-c", "-x", "--exec", "bisect"} & {*words}
-    if is_versioning or name in programs.PASSIVE:
+    if is_versioning or name in programs.PASSIVE or name in programs.CLIENTS:
         return ""
     given = f"{command.pipeline}\n{command.body}"
     if any(name_of(word) in programs.ENDERS for word in words) and _NAMED.search("\n".join((*words, given))):
@@ -92,7 +94,8 @@ def reason_against_own(judging: Judging, command: Command) -> str:
     gathers = name in ("xargs", "parallel")
     is_given = gathers and programs.SHELLS.isdisjoint(words)
     gathered = [*words, *_GIVEN.findall(re.sub(r"\\[0nt]", " ", given))] if is_given else words
-    is_passive = gathers and any(name_of(word) in programs.READERS | programs.CHANGING for word in words[1:])
+    passive = programs.READERS | programs.CLIENTS | programs.CHANGING
+    is_passive = gathers and not passive.isdisjoint(map(name_of, words[1:]))
     return (
         _against_subcommand(judging, words if is_passive else gathered)
         or ("" if is_passive else _against_unnamed(judging, words, gathered))
@@ -131,7 +134,7 @@ def _against_unnamed(judging: Judging, words: Sequence[str], gathered: Sequence[
     gathers = name_of(words[0]) in programs.GATHERERS
     if not (unknown or gathers) or _only_shows(judging, gathered):
         return ""
-    runs_words = name_of(words[0]) in programs.SHELLS or words[0] in ("eval", "source", ".", "sudo", "env", "nohup")
+    runs_words = name_of(words[0]) in programs.SHELLS | programs.TEXT_RUNNERS | _RUNNING_WORDS
     is_variable = any(map(_VARIABLE.match, words if runs_words else words[:1]))
     plain = judging.plain_words()
     split = {part for word in gathered for part in (word.split() if gathers or UNKNOWN in word else [word])}
@@ -193,7 +196,7 @@ def _host_in(words: Sequence[str]) -> tuple[int, str]:
     for at, word in enumerate(words):
         names = word.split("/") if word.endswith((".js", ".mjs")) else [] if is_script else [name_of(word)]
         for name in (re.sub(r"(?<=.)@.*", "", each) for each in names):
-            if host := programs.HOSTS.get(name, name if name in _EDITORS else ""):
+            if host := HOSTS.get(name, name if name in _EDITORS else ""):
                 return at, host
         if at == 0 and not is_script and name_of(word) not in programs.CARRIERS | programs.GATHERERS:
             break

@@ -8,11 +8,11 @@ from itertools import pairwise
 
 from agent_hooks.model.tools import file_of_address
 from agent_hooks.shell.patterns import Pattern
+from agent_hooks.shell.programs import ELSEWHERE, GATHERERS, MANAGERS, PROJECT_MANAGERS, name_of
 from agent_hooks.shell.syntax import UNKNOWN
 
 from .environment import normal
 from .locations import forms_of, read_text
-from .programs import ELSEWHERE, GATHERERS, MANAGERS, PROJECT_MANAGERS, name_of
 from .reasons import denial
 
 TYPE_CHECKING = False

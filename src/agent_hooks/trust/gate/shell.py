@@ -10,26 +10,26 @@ import os
 import re
 from itertools import pairwise
 
+from agent_hooks.shell import programs
+from agent_hooks.shell.commands import CommandLine
 from agent_hooks.shell.patterns import Pattern
-from agent_hooks.shell.programs import command_line, command_start
+from agent_hooks.shell.programs import KNOWN, command_line, command_start, name_of
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
-from agent_hooks.trust.command_line import CommandLine
 
-from . import programs, writing
+from . import writing
 from .code import names_own_command, reason_against_code
 from .locations import read_text
 from .own import is_ours, reason_against_host, reason_against_own
 from .parts import mentions_part, part_of
-from .programs import is_known, name_of
 from .reasons import ALL, WIRING, denial, first
-from .wiring import reason_against_taking
+from .wiring import HOSTS, reason_against_taking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from agent_hooks.trust.command_line import Command
+    from agent_hooks.shell.commands import Command
 
     from .calls import CallInfo
     from .paths import ProtectedPaths
@@ -232,7 +232,7 @@ class Judging:
         word = program.words[0]
         if UNKNOWN in name or (self._fed and ("/" in word or f"/{word}" in self._text) and self.is_fed(word)):
             return True
-        if name in programs.SHELLS:
+        if name in programs.SHELLS or name in programs.TEXT_RUNNERS:
             text = command_line(["sh" if name not in programs.CARRIERS else name, *operands])
             is_text_unknown = text is not None and (UNKNOWN in text or program.gathers)
             is_open = text is None and (not files or "-s" in operands or name in ("at", "batch"))
@@ -270,7 +270,7 @@ class Judging:
         if name in ("sed", "gsed"):
             yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
         is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
-        if is_versioning or name in programs.READERS or name in programs.INTERPRETERS:
+        if is_versioning or name in programs.READERS | programs.CHECKERS | programs.CLIENTS | programs.INTERPRETERS:
             return
         outside, self.is_guessing = self.is_guessing, True  # until the next word is asked for
         for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
@@ -358,7 +358,7 @@ def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]
     gathers = gathers or name in programs.GATHERERS
     start = command_start([name, *words[1:]])
     if not start and name not in programs.GATHERERS:
-        start = next((at for at, word in enumerate(words[1:], 1) if is_known(word)), 0)
+        start = next((at for at, word in enumerate(words[1:], 1) if name_of(word) in KNOWN | HOSTS.keys()), 0)
     found = programs_of(words[start:], gathers=gathers) if start and words[start:] else [own]
     return [own, *found] if name == "script" else found
 

@@ -44,6 +44,14 @@ FILES = {
     "opencode": ("plugin/*", "plugins/*", "tool/*", "tools/*", "opencode.json", "opencode.jsonc"),
     ".kimi": ("config.toml",),
 }
+# Coding agents, by the name of the program and by that of the package.
+HOSTS = {
+    **{name: name for name in "claude codex gemini qwen copilot cursor-agent opencode droid kiro-cli".split()},
+    "claude-code": "claude",
+    "gemini-cli": "gemini",
+    "qwen-code": "qwen",
+    "opencode-ai": "opencode",
+}
 # Files that set variables and aliases for the shells, and so the hosts, of later.
 STARTUP_NAMES = frozenset(
     ".bashrc .bash_profile .bash_aliases .profile .zshrc .zshenv .zprofile .kshrc config.fish .envrc .env".split()

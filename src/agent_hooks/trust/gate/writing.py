@@ -6,22 +6,22 @@ import os
 import re
 from itertools import pairwise, takewhile
 
+from agent_hooks.shell import programs
+from agent_hooks.shell.commands import CommandLine
 from agent_hooks.shell.patterns import Pattern
+from agent_hooks.shell.programs import name_of
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded, is_below
-from agent_hooks.trust.command_line import CommandLine
 
-from . import programs
 from .locations import forms_of, read_text
-from .programs import name_of
 from .reasons import ALL, denial, first
-from .wiring import wiring_in
+from .wiring import HOSTS, wiring_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from agent_hooks.trust.command_line import Command
+    from agent_hooks.shell.commands import Command
 
     from .shell import Judging, Program
 
@@ -48,7 +48,7 @@ _OUTPUT = Pattern(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
 _OUTPUT_VALUE = Pattern(r"(?:--?(?:log-file|out(?:put(?:-document|-file)?|file)?)=|-[A-Za-z]*?[oOL]=?)(.+)")
 # Of programs that read their other operands.
 _OUTPUT_OF = {
-    "sed": _OUTPUT,
+    **dict.fromkeys(("sed", "sort", "less"), _OUTPUT),
     "psql": Pattern(r"-\w*[oL]|--output|--log-file"),
     "find": Pattern(r"-f(?:print[0f]?|ls)"),
     "ctags": Pattern(r"-\w*[of]"),
@@ -64,6 +64,11 @@ _IN_PLACE_OF = {
 }
 _FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
 _ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
+# Their options `-i` and `-w` change nothing in place.
+_KEEPING = frozenset[str]().union(
+    *(programs.READERS, programs.CLIENTS, programs.GATHERERS, programs.CARRIERS, programs.INTERPRETERS),
+    *(programs.SHELLS, programs.TEXT_RUNNERS, programs.MANAGERS, ("make",)),
+)
 # What makes a client of a database write a file, or start a program.
 _WRITING_SQL = Pattern(
     r"(?:^|['\"\n])\s*[.\\](?!tables|schema|headers|mode|d)|\\[og!]|\bcopy\b|writefile|\battach\b|vacuum\s+into|into\s+(?:out|dump)",
@@ -122,7 +127,9 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
             return reason
         files = []
     written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
-    written += _outputs_of(operands, name) if name not in programs.READERS or name in _OUTPUT_OF else []
+    written += (
+        _outputs_of(operands, name) if name not in programs.READERS | programs.CLIENTS or name in _OUTPUT_OF else []
+    )
     made_by = command if name == "dd" or name in _KEEPING_INPUT else None
     reason = first(judging.judge_path(path, made_by=made_by) for path in files)
     return reason or first(judging.judge_path(path, made_by=command) for path in written)
@@ -130,7 +137,7 @@ def reason_against_writing(judging: Judging, program: Program, command: Command)
 
 def against_unknown(judging: Judging, name: str, operands: Sequence[str]) -> str:
     """Judge a program that nobody here knows by the files in its arguments: it may write any of them."""
-    if judging.is_guessing or programs.is_known(name) or name in programs.CHECKERS:
+    if judging.is_guessing or name in programs.KNOWN or name in HOSTS:
         return ""
     words = [part for word in operands for part in (word, word.partition("=")[2]) if part and not part.startswith("-")]
     protected = judging.protected
@@ -198,7 +205,7 @@ def changes_files(name: str, operands: Sequence[str]) -> bool:
         return any(map(option.match, operands))
     subcommand = next((word for word in operands if not word.startswith("-")), "")
     is_formatting = name in programs.FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
-    return is_formatting and name not in programs.KEEPING
+    return is_formatting and name not in _KEEPING
 
 
 def _against_unseen(judging: Judging, folder: str) -> str:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import os
 
-from agent_hooks.shell import syntax
-from agent_hooks.shell.parser import parse
-from agent_hooks.shell.patterns import Pattern
-from agent_hooks.shell.syntax import UNKNOWN
-from agent_hooks.shell.walk import nodes
 from agent_hooks.system.paths import expanded
+
+from . import syntax
+from .parser import parse
+from .patterns import Pattern
+from .syntax import UNKNOWN
+from .walk import nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+# The key of the top of the repository among the variables.
+TOP = "git rev-parse --show-toplevel"
 _WRITING = frozenset((">", ">>", ">|", "&>", "&>>", ">&", "<>"))
 DECLARERS = frozenset("export declare local readonly typeset alias set".split())
 _TAKERS = frozenset("read mapfile readarray".split())  # they set variables to their input
 _BRACES = Pattern(r"\{([^{},]*+(?:,[^{},]*+)++)\}")
 _ACTIVATE = Pattern(r"/(?:bin|Scripts)/activate(?:\.\w+)?$")
 _ALL_ELEMENTS = ([syntax.Bare("@")], [syntax.Bare("*")])  # indexes of an array
+_PATTERN = Pattern(r"[*?]|\[.+\]")
 _MAX_WORDS = 64  # that braces and arrays are expanded to
 _MAX_VALUE = 4096  # characters of a variable
 
@@ -185,15 +189,41 @@ class CommandLine:
                 text += f"{UNKNOWN}$((…))"
             else:
                 command.inner.append(part.body)
-                text += self.substituted(part)
+                text += self._substituted(part)
             if len(text) > 64 * _MAX_VALUE:
                 return f"{UNKNOWN}{text}"
         return text
 
-    def substituted(self, part: syntax.Substitution | syntax.ProcessSubstitution) -> str:
-        """Return the text for a substitution, the output of which is not known."""
+    def _substituted(self, part: syntax.Substitution | syntax.ProcessSubstitution) -> str:
+        """Return the output of ``pwd``, ``cd … && pwd``, ``dirname …`` and ``git rev-parse --show-toplevel``; that of
+        others is not known.
+        """
+        inner = [item.node for item in part.body.items] if isinstance(part.body, syntax.Sequence) else []
+        commands = [self._arguments(node) for node in inner if isinstance(node, syntax.Simple)]
+        output: str | None = None
+        match commands if len(commands) == len(inner) else []:
+            case [["pwd"] | ["pwd", "-P"]]:
+                output = self.variables.get("PWD")
+            case [["git", "rev-parse", "--show-toplevel"]]:
+                output = self.variables.get(TOP)
+            case [["dirname", str(path)]] if UNKNOWN not in path:
+                output = os.path.dirname(path)
+            case [["cd", str(path)], ["pwd"] | ["pwd", "-P"]]:
+                output = path
         sign = part.direction if isinstance(part, syntax.ProcessSubstitution) else "$"
-        return f"{UNKNOWN}{sign}({part.text})"
+        return f"{UNKNOWN}{sign}({part.text})" if output is None else output
+
+    def _arguments(self, node: syntax.Simple) -> list[str]:
+        return [text for word in node.words if (text := self._text(word, Command(""))) != "--"]
+
+    def has_pattern(self, word: syntax.Word) -> bool:
+        """Whether a shell would put the names of files for a word."""
+        unquoted = (
+            part.text if isinstance(part, syntax.Bare) else self.variables.get(part.name, "")
+            for part in word
+            if isinstance(part, syntax.Bare) or (isinstance(part, syntax.Parameter) and not part.quoted)
+        )
+        return any(map(_PATTERN.search, unquoted))
 
     def _parameter(self, part: syntax.Parameter, command: Command) -> str:
         arguments = [self._text(word, command) for word in part.arguments]
