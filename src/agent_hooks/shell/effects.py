@@ -10,6 +10,7 @@ import re
 from itertools import pairwise
 
 from . import programs
+from .changes import changes_of
 from .commands import DECLARERS, CommandLine
 from .patterns import Pattern
 from .programs import INTERPRETERS, PYTHONS, SHELLS, command_line, name_of, unwrapped
@@ -38,7 +39,6 @@ _ABOUT_ITSELF = frozenset("--version -V -v --help -h".split())
 _STDIN = frozenset("- -s /dev/stdin".split())
 _RUNNING_TASKS = frozenset("npm pnpm yarn bun deno".split())
 _TASK_RUNNERS = frozenset("make just task rake invoke tox nox pre-commit lefthook run-parts".split())
-OUTPUT_OPTION = Pattern(r"-o|--?(std)?(out|output|err|log)([-_]?(file|path|dir|location|to))?")
 # Options of readers and checkers that name code or rules, ``-f`` of filters only.
 _FILTERS = frozenset("grep egrep fgrep rg jq yq".split())
 _CODE_OPTION = Pattern(
@@ -125,11 +125,8 @@ class Invocation:
 
     def written_files(self) -> Sequence[str]:
         """Return the arguments that name files to write."""
-        if self.name in ("tee", "touch", "truncate"):
-            return self.words[1:]
-        if self.name in programs.COPIERS or self.name in programs.MOVERS:
-            return self.words[-1:]
-        return [value for option, value in self._values() if OUTPUT_OPTION.fullmatch(option)]
+        changes, code = changes_of(self.name, self.words[1:]), self.code_operands()
+        return [each for each in (*changes.writes, *changes.outputs, changes.target) if each and each not in code]
 
     def _values(self) -> Iterator[tuple[str, str]]:
         """Yield the options with their values, as far as words look like both."""

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 
 from agent_hooks.shell import programs
+from agent_hooks.shell.changes import changes_files
 from agent_hooks.shell.commands import CommandLine
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import KNOWN, command_line, command_start, name_of
@@ -213,7 +214,7 @@ class Judging:
         """Judge a program that gets arguments from its input, by the text of its pipeline."""
         given = " ".join((command.pipeline, command.body, *command.sources, *command.words))
         given = re.sub(r"\\[0nt]", " ", given)
-        if not writing.changes_files(program.name, program.operands):
+        if not changes_files(program.name, program.operands):
             return writing.against_unknown(self, program.name, re.findall(r"[^\s'\"|;&()]+", given))
         if self.protected.is_named_in(given, self.cwd):
             return denial("unclear")

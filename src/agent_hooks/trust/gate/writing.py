@@ -7,6 +7,7 @@ import re
 from itertools import pairwise, takewhile
 
 from agent_hooks.shell import programs
+from agent_hooks.shell.changes import changes_of
 from agent_hooks.shell.commands import CommandLine
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import name_of
@@ -19,56 +20,22 @@ from .wiring import HOSTS, wiring_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from agent_hooks.shell.changes import Changes
     from agent_hooks.shell.commands import Command
 
     from .shell import Judging, Program
 
 _PATTERNS = Pattern(r"-(?:i?name|i?path|i?wholename|i?regex)")
-_DOWNLOADERS = frozenset("curl wget aria2c".split())
-_REMOTE_NAME = Pattern(r"-[A-Za-z]*O|--remote-name(?:-all)?")
 # What a file of an unknown name may be.
 _UNSEEN = ("", "settings.json", "entry_points.txt", ".claude-plugin/plugin.json")
-_CLONERS = frozenset("gh hub glab hg".split())
 _REMOTE = Pattern(r"[\w.@-]{2,}:")
-_WRITTEN_BY_SED = Pattern(r"\bw\s+(\S+)")
 _PATCHED = Pattern(r"^(?:\+\+\+|---|rename to|copy to|\*\*\* \w+ File:|\*\*\* Move to:) ?([^\t\n]+)", re.MULTILINE)
 _SYMBOLIC = Pattern(r"-[A-Za-z]*s|--symbolic|/[dj]$", re.IGNORECASE)
 _HARD_OR_SYMBOLIC = Pattern(r"-[A-Za-z]*[ls][A-Za-z]*|--link|--symbolic-link")  # options of cp
-_SCRIPT_OPTION = Pattern(r"-[A-Za-z0-9]*[ef]|--expression|--file")
-_EXTRACTING = Pattern(r"^[a-zA-Z]*x|(?:^|\s)-[a-zA-Z]*x|--extract|--get")
 _TO_ANYWHERE = Pattern(r"^[a-zA-Z]*P|(?:^|\s)-[^\WCfTX]*P|--absolute-(?:names|paths)")
-# They remove what they have packed: `tar --remove-files`, `zip -m`.
-_TAKES_PACKED = Pattern(r"--remove-files|--move|-[a-zA-Z]*m")
-# Modes with which the owner can no longer read or enter a folder.
-_LOCKING_MODE = Pattern(r"[0-7]?[012346][0-7]{2}|[0-7]{1,2}|[ua]*-\w*[rxX]\w*")
-# Options that name an output, or the folder for it, with their value in the next word, and in the same one.
-_OUTPUT = Pattern(r"-[A-Za-z]*[oO]|--?out(?:put(?:-document|-file)?|file)?")
-_OUTPUT_VALUE = Pattern(r"(?:--?(?:log-file|out(?:put(?:-document|-file)?|file)?)=|-[A-Za-z]*?[oOL]=?)(.+)")
-# Of programs that read their other operands.
-_OUTPUT_OF = {
-    **dict.fromkeys(("sed", "sort", "less"), _OUTPUT),
-    "psql": Pattern(r"-\w*[oL]|--output|--log-file"),
-    "find": Pattern(r"-f(?:print[0f]?|ls)"),
-    "ctags": Pattern(r"-\w*[of]"),
-}
-_FOLDER_VALUE = Pattern(r"(?:--(?:directory(?:-prefix)?|output-dir|dir)=|-[oC])(.+)")
 _AS_FILE = Pattern(r"-[a-zA-Z]*T|--no-target-directory")
-_TO_FOLDER = Pattern(r"-[A-Za-z]*t|--target-directory(?:=(.*))?")
-_IN_PLACE = Pattern(r"-i|--in-?place|--write\b|-w$|--fix\b|--overwrite\b|--set\b|--del\b")
-_IN_PLACE_OF = {
-    "sed": Pattern(r"-[nErsuz]*i|--in-place"),
-    **dict.fromkeys(programs.AWKS, Pattern(r"-?i?inplace$")),
-    **dict.fromkeys(("perl", "ruby"), Pattern(r"-[A-Za-z0-9]*i")),
-}
-_FORMATTING = frozenset("format fmt fix set put write edit".split())  # subcommands
-_ONLY_CHECKS = frozenset("--check --diff --dry-run --check-only".split())
-# Their options `-i` and `-w` change nothing in place.
-_KEEPING = frozenset[str]().union(
-    *(programs.READERS, programs.CLIENTS, programs.GATHERERS, programs.CARRIERS, programs.INTERPRETERS),
-    *(programs.SHELLS, programs.TEXT_RUNNERS, programs.MANAGERS, ("make",)),
-)
 # What makes a client of a database write a file, or start a program.
 _WRITING_SQL = Pattern(
     r"(?:^|['\"\n])\s*[.\\](?!tables|schema|headers|mode|d)|\\[og!]|\bcopy\b|writefile|\battach\b|vacuum\s+into|into\s+(?:out|dump)",
@@ -89,50 +56,42 @@ _SHOWING = {
 }
 _PLACE = Pattern(rf"{UNKNOWN}\$\((?:pwd|which [\w.-]+|command -v [\w.-]+)\)")  # its text can be no setting
 _FINDERS = frozenset(("find", "fd", "fdfind"))
-_FILTERS = frozenset("uniq xxd objcopy convert magick".split())  # they write the last of two operands or more
-_GIT_WRITERS = frozenset("checkout restore stash clean rm mv apply am checkout-index reset".split())
-_CLEANS_ALL = Pattern(r"\s-[a-z]*[xX]")  # ignored files too, as environments are
-_IS_TRIED = Pattern(r"\s(?:-[a-zA-Z]*n|--dry-run)")
+_CLEANS_ALL = Pattern(r"-[a-z]*[xX][a-z]*")  # ignored files too, as environments are
+_IS_TRIED = Pattern(r"-[a-zA-Z]*n|--dry-run")
 
 
 def reason_against_writing(judging: Judging, program: Program, command: Command) -> str:
     """Return why ``program`` is denied, if it writes something protected."""
     name, operands = program.name, program.operands
-    files = _files_of(name, operands)
     mounts = () if programs.MOUNTING.isdisjoint(map(name_of, command.words)) else pairwise((*command.words, ""))
     if reason := first(_against_mount(judging, *pair) for pair in mounts):
         return reason
-    if name == "git" or (name in _CLONERS and "clone" in operands):
-        return _against_git(judging, operands, command)
-    is_packing = name == "zip" or (name in programs.TARS and not _EXTRACTING.search(" ".join(operands)))
-    if name in programs.REMOVERS or (is_packing and any(map(_TAKES_PACKED.fullmatch, operands))):
-        return first(judging.judge_path(path, whole=True) for path in files)
-    if is_packing:
-        return ""
     if name in programs.SQL and _WRITING_SQL.search(code := "\n".join((*operands, command.body, command.pipeline))):
         return first(map(judging.judge_path, judging.protected.paths_in(code)))
-    if name in programs.MOVERS or name in programs.COPIERS:
-        return _against_copy(judging, name, operands, files)
-    if name in ("patch", "apply_patch"):
-        return first(map(judging.judge_path, files)) or _against_patch(judging, files, operands, command)
-    if name in programs.UNPACKERS or name in _DOWNLOADERS:
-        return _against_placing(judging, name, operands, files, command)
-    if name in ("chmod", "chown"):
-        takes = any(map(_LOCKING_MODE.fullmatch, operands[:2] if operands[:1] != ["-R"] else operands[1:2]))
-        return first(judging.judge_path(path, whole=takes, files=not takes) for path in files)
-    if name in _FILTERS:
-        files = files[-1:] if len(files) > 1 else []
-    elif not changes_files(name, operands):
-        if reason := against_unknown(judging, name, operands):
-            return reason
-        files = []
-    written = _WRITTEN_BY_SED.findall(" ".join(operands)) if name == "sed" else []
-    written += (
-        _outputs_of(operands, name) if name not in programs.READERS | programs.CLIENTS or name in _OUTPUT_OF else []
+    changes = changes_of(name, operands)
+    if name in programs.TARS and changes.fills and _TO_ANYWHERE.search(" ".join(operands)):
+        return denial("folder", judging.protected.environment.prefix)
+    if name == "git" and "clean" in operands and (reason := _against_cleaning(judging, operands, changes)):
+        return reason
+    return (
+        first(judging.judge_path(path, whole=True) for path in changes.deletes)
+        or first(judging.judge_path(path, whole=True, files=False) for path in changes.replaces)
+        or first(map(judging.judge_path, changes.writes))
+        or first(judging.judge_path(path, made_by=command) for path in changes.outputs)
+        or first(_against_unseen(judging, folder) for folder in changes.fills)
+        or (_against_patch(judging, operands, command) if changes.is_patch else "")
+        or (_against_copy(judging, name, operands, changes) if changes.sources else "")
+        or ("" if changes.is_known else against_unknown(judging, name, operands))
     )
-    made_by = command if name == "dd" or name in _KEEPING_INPUT else None
-    reason = first(judging.judge_path(path, made_by=made_by) for path in files)
-    return reason or first(judging.judge_path(path, made_by=command) for path in written)
+
+
+def _against_cleaning(judging: Judging, operands: Sequence[str], changes: Changes) -> str:
+    """Judge ``git clean``, which takes environments away if it takes ignored files too."""
+    own = judging.protected.environment_name
+    is_kept = any(own in word or _IS_TRIED.fullmatch(word) for word in operands)
+    if is_kept or not any(map(_CLEANS_ALL.fullmatch, operands)):
+        return ""
+    return judging.judge_environment(next(iter(changes.deletes), "."))
 
 
 def against_unknown(judging: Judging, name: str, operands: Sequence[str]) -> str:
@@ -174,62 +133,11 @@ def content_of(judging: Judging, command: Command) -> str:
     return _PLACE.sub("", "\n".join((*texts, "".join(texts))))
 
 
-def _files_of(name: str, operands: Sequence[str]) -> list[str]:
-    """Return the operands that are neither options nor a script; of ``dd``, only its output."""
-    if name == "dd":
-        return [word[3:] for word in operands if word.startswith("of=")]
-    if name == "socat":
-        return [part for word in operands for part in re.split("[:,]", word)]
-    is_scripted = name in ("sed", "perl", "ruby")
-    files = [
-        word
-        for before, word in pairwise(("", *operands))
-        if word and not word.startswith("-") and not (is_scripted and _SCRIPT_OPTION.fullmatch(before))
-    ]
-    return files[1:] if name == "sed" and not any(map(_SCRIPT_OPTION.match, operands)) else files
-
-
-def _outputs_of(operands: Sequence[str], name: str = "") -> list[str]:
-    """Return the files that options name as the output."""
-    following = [after for word, after in pairwise(operands) if _OUTPUT_OF.get(name, _OUTPUT).fullmatch(word)]
-    return following + [found[1] for word in operands if (found := _OUTPUT_VALUE.match(word))]
-
-
-def changes_files(name: str, operands: Sequence[str]) -> bool:
-    """Whether a program writes the files in its arguments."""
-    if name in programs.CHANGING:
-        return True
-    if not _ONLY_CHECKS.isdisjoint(operands):
-        return False
-    if option := _IN_PLACE_OF.get(name):
-        return any(map(option.match, operands))
-    subcommand = next((word for word in operands if not word.startswith("-")), "")
-    is_formatting = name in programs.FORMATTERS or subcommand in _FORMATTING or any(map(_IN_PLACE.match, operands))
-    return is_formatting and name not in _KEEPING
-
-
 def _against_unseen(judging: Judging, folder: str) -> str:
     """Judge files of unknown names that are put into ``folder``."""
     if any(map(judging.protected.environment.takes_unseen, forms_of(folder, judging.cwd))):
         return denial("folder", folder)
     return first(judging.judge_path(os.path.join(folder, name)) for name in _UNSEEN)
-
-
-def _against_placing(
-    judging: Judging, name: str, operands: Sequence[str], files: Sequence[str], command: Command
-) -> str:
-    """Judge the files of an archive or a server, which have names of their own, by the folders they are put in."""
-    if name in programs.TARS and _TO_ANYWHERE.search(" ".join(operands)):
-        return denial("folder", judging.protected.environment.prefix)
-    names: list[str] = []
-    if name in _DOWNLOADERS:
-        is_named = name != "curl" or any(map(_REMOTE_NAME.fullmatch, operands))
-        names = [word.partition("?")[0].rpartition("/")[2] for word in files if "://" in word and is_named]
-        names += _outputs_of(operands)
-    folders = [word for word in files if "://" not in word]
-    folders += [found[1] for word in operands if (found := _FOLDER_VALUE.match(word))]
-    reason = first(judging.judge_path(path, made_by=command) for path in names)
-    return reason or first(_against_unseen(judging, each) for each in folders)
 
 
 def reason_against_finding(judging: Judging, program: Program, command: Command) -> str:
@@ -283,50 +191,11 @@ def find_arguments(program: Program, command: Command) -> Sequence[str]:
     return [*(places or ["."]), "-name", f"*{pattern}*"]
 
 
-def _against_git(judging: Judging, operands: Sequence[str], command: Command) -> str:
-    words = list(operands)
-    while words and words[0].startswith("-"):
-        del words[: 2 if words[0] in ("-C", "-c", "--work-tree") else 1]
-    verb, text = words[0] if words else "", " ".join(words)
-    files = [word.removeprefix(":/") for word in words[1:] if not word.startswith("-")]
-    if "clone" in words[:2]:  # the name that the address ends with, if no other one is given
-        files = files[1:] if verb != "clone" else files
-        own = [re.split("[/:]", address.rstrip("/"))[-1].removesuffix(".git") for address in files[:1]]
-        return first(_against_unseen(judging, place) for place in (*files[1:], *own))
-    if words[:2] in (["worktree", "add"], ["submodule", "add"]):
-        return first(_against_unseen(judging, word) for word in files[1:])
-    if verb not in _GIT_WRITERS:
-        named = [after for word, after in pairwise(words) if word in ("-f", "--file") and verb == "config"]
-        return first(map(judging.judge_path, (*named, *_outputs_of(words))))
-    if reason := _against_unseen(judging, "."):
-        return reason
-    if verb in ("apply", "am"):
-        return _against_patch(judging, files, words, command)
-    if verb == "reset" or "--cached" in words or ("--staged" in words and "--worktree" not in words):
-        return ""  # only the index
-    if verb == "clean":
-        kept = re.findall(r"(?:\s-[a-zA-Z]*e|--exclude)[ =](\S+)", text)
-        files = [path for path in files if path not in kept]
-        is_kept = any(judging.protected.environment_name in each for each in kept) or _IS_TRIED.search(text)
-        if _CLEANS_ALL.search(text) and not is_kept and (reason := judging.judge_environment((files or ["."])[0])):
-            return reason
-    removes = verb in ("rm", "mv", "clean")
-    reason = first(judging.judge_path(path, whole=True, files=removes) for path in files)
-    return reason or (_against_copy(judging, "mv", words[1:], files) if verb == "mv" else "")
-
-
-def _against_copy(judging: Judging, name: str, operands: Sequence[str], files: Sequence[str]) -> str:
-    """Judge a copy, move or link: the target gets the sources, and a move takes them away."""
-    target = ""
-    for word, after in pairwise((*operands, "")):
-        if name != "rsync" and (found := _TO_FOLDER.fullmatch(word)):  # its -t means something else
-            target = found[1] or after
-    sources = [path for path in files if path != target] if target else files[:-1]
-    target = target or (files[-1] if len(files) > 1 else "")
+def _against_copy(judging: Judging, name: str, operands: Sequence[str], changes: Changes) -> str:
+    """Judge a copy, move or link: the target gets the sources."""
+    sources, target = changes.sources, changes.target
     is_link = name in programs.LINKERS or (name in ("cp", "gcp") and any(map(_HARD_OR_SYMBOLIC.fullmatch, operands)))
-    if is_link and (reason := _against_link(judging, sources or files, target, operands)):
-        return reason
-    if name in programs.MOVERS and (reason := first(judging.judge_path(path, whole=True) for path in sources)):
+    if is_link and (reason := _against_link(judging, sources, target, operands)):
         return reason
     if not target or _REMOTE.match(target):
         return ""
@@ -373,8 +242,8 @@ def _against_link(judging: Judging, sources: Sequence[str], target: str, operand
     return judging.judge_path(target, whole=True) if target and is_replaced else ""
 
 
-def _against_patch(judging: Judging, files: Iterable[str], operands: Sequence[str], command: Command) -> str:
-    texts = [read_text(path, judging.cwd) for path in (*files, *command.sources, *command.pipeline.split())]
+def _against_patch(judging: Judging, operands: Sequence[str], command: Command) -> str:
+    texts = [read_text(path, judging.cwd) for path in (*operands, *command.sources, *command.pipeline.split())]
     text = "\n".join((*texts, command.body, command.pipeline, *operands))
     strips = {0, 1, *map(int, re.findall(r"(?:^|\n)(?:-p|--strip=)\s*(\d+)", "\n".join(operands)))}
     for path in _PATCHED.findall(text):
