@@ -6,7 +6,7 @@ from agent_hooks import HookContext, HookManager, HookOutcome, ToolCall, hookimp
 class Rules:
     @hookimpl(match="shell", priority=200, mode="gate")
     def before_tool_use(self, tool_call):
-        if "--force" in tool_call.command.split():
+        if tool_call.may_run("git", "push", flags={"--force", "-f"}):
             return HookOutcome.deny("Agents do not force-push here.")
 
 

@@ -25,7 +25,7 @@ def bash(command: str) -> str:
 
 
 def validate_commands(tool_call):
-    if "sudo" in tool_call.command.split():
+    if tool_call.may_run("sudo"):
         return HookOutcome.deny("No sudo.")
 
 

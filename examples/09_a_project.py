@@ -14,7 +14,7 @@ from agent_hooks import HookOutcome, hookimpl
 
 @hookimpl(match="shell")
 def before_tool_use(tool_call):
-    if "--force" in tool_call.command.split():
+    if tool_call.may_run("git", "push", flags={"--force", "-f"}):
         return HookOutcome.deny("Nobody force-pushes here.")
 """,
     "migrations/hookconf.py": """

@@ -23,7 +23,7 @@ from agent_hooks import HookOutcome, hookimpl
 
 @hookimpl(match="shell")
 def before_tool_use(tool_call):
-    if "push" in tool_call.command and "--force" in tool_call.command:
+    if tool_call.may_run("git", "push", flags={"--force", "-f"}):
         return HookOutcome.deny("Agents do not force-push here.")
 """
 _CHECK = "agent-hooks check before_tool_use --tool Bash --arg command='git push --force'"

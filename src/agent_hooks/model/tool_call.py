@@ -22,8 +22,10 @@ from .values import FrozenDict, Value, checked, freeze, new_value, once, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Any, ClassVar
+
+    from agent_hooks.shell.queries import CommandText, ShellCommand
 
 
 # Texts for the model, in front of a reason or a message.
@@ -70,7 +72,7 @@ class ToolCall(Value):
     kind: str = "other"
     aliases: tuple[str, ...] = ()
 
-    __slots__ = ("_command", "_names", "_paths")
+    __slots__ = ("_command", "_names", "_parsed", "_paths")
 
     def __init__(
         self,
@@ -139,6 +141,59 @@ class ToolCall(Value):
         """The command line of a shell call (several on lines of their own), an argv joined; else empty."""
         is_shell = self.kind == "shell" or KIND_OF_NAME.get(self.last_segment) == "shell"
         return command_in(self.args) if is_shell else ""
+
+    # -- questions about the command -----------------------------------------------------------------------------------
+
+    @property
+    def _text(self) -> CommandText:
+        found: CommandText | None = getattr(self, "_parsed", None)
+        if found is None:
+            from agent_hooks.shell.queries import CommandText
+
+            text = self.command or (command_in(self.args) if self.kind in ("mcp", "other") else "")
+            found = self._parsed = CommandText(text)
+        return found
+
+    def may_run(self, program: str, *subcommand: str, flags: Collection[str] = ()) -> bool:
+        """Whether the command may run ``program``: True unless its words exclude it. For deny and ask.
+
+        It sees through wrappers, options, quoting, shells within shells, functions and variables; a word that is only
+        known when the command runs may be any. A text that nobody runs does not count. Nor does a script: see
+        ``is_opaque``. ``flags``: with any of these options, abbreviated or combined. Raises ``ValueError`` for a word
+        with a blank in it.
+
+        >>> ToolCall("Bash", {"command": "git -C . push"}).may_run("git", "push")
+        True
+        >>> ToolCall("Bash", {"command": "echo git push"}).may_run("git", "push")
+        False
+        """
+        if any(not word or " " in word for word in (program, *subcommand)):
+            raise ValueError('may_run() takes a program and its subcommands as words: may_run("git", "push").')
+        return self._text.may_run(program, subcommand, flags)
+
+    def runs_only(self, *commands: str) -> bool:
+        """Whether the command surely runs nothing but these ``commands``, whatever arguments follow. For allow.
+
+        Each program is one by its bare name, without assignment, redirection, substitution, pattern or function.
+
+        >>> ToolCall("Bash", {"command": "git status && git diff"}).runs_only("git status", "git diff")
+        True
+        >>> ToolCall("Bash", {"command": "git status > file"}).runs_only("git status")
+        False
+        """
+        return self._text.runs_only([command.split() for command in commands])
+
+    @property
+    def commands(self) -> tuple[ShellCommand, ...]:
+        """The simple commands of the command line, each with its ``program``, ``subcommand``, ``options``, ``args`` and
+        ``is_certain``; empty for a call without a command.
+        """
+        return self._text.commands()
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether the command may run anything: an unknown program, a script, code, or text that cannot be read."""
+        return self._text.is_opaque()
 
     @property
     def _patched(self) -> tuple[FileOperation, ...]:

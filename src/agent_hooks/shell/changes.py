@@ -160,7 +160,7 @@ def _files_of(name: str, operands: Sequence[str]) -> list[str]:
     return files[1:] if name == "sed" and not any(map(_SCRIPT_OPTION.match, operands)) else files
 
 
-def _outputs_of(operands: Sequence[str], option: Pattern) -> list[str]:
+def _outputs_of(operands: Sequence[str], option: re.Pattern[str]) -> list[str]:
     """Return the files that options name as the output."""
     following = [after for word, after in pairwise(operands) if option.fullmatch(word)]
     return following + [found[1] for word in operands if (found := _OUTPUT_VALUE.match(word))]

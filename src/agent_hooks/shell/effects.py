@@ -145,6 +145,23 @@ class Invocation:
         return f"{words[0]} {verb}" if is_task else words[0] if words[0] in _TASK_RUNNERS else ""
 
 
+class CommandLineOfPrograms(CommandLine):
+    """A command line of which patterns are not known, nor any variable of the environment."""
+
+    def _words(self, word: syntax.Word, command: Command) -> list[str]:
+        sign = UNKNOWN if self.has_pattern(word) else ""
+        return [sign + each for each in super()._words(word, command)]
+
+    def _parameter(self, part: syntax.Parameter, command: Command) -> str:
+        text = super()._parameter(part, command)
+        is_known = part.name in self.variables or text.startswith(UNKNOWN)
+        return text if is_known else f"{UNKNOWN}${{{part.name}{part.operator}{text}}}"
+
+    def _substituted(self, part: syntax.Substitution | syntax.ProcessSubstitution) -> str:
+        text = super()._substituted(part)
+        return text if UNKNOWN not in text else f"{UNKNOWN}$(…)"
+
+
 class Programs:
     """The programs that a command line runs, with those in substitutions, ``bash -c``, ``eval`` and here-documents for
     shells.
@@ -154,8 +171,10 @@ class Programs:
     of it could be parsed.
     """
 
+    line = CommandLineOfPrograms
+
     def __init__(self, values: Mapping[str, str]) -> None:
-        self.values = {**values, "BASH_SOURCE": values["0"]} if "0" in values else {**values}
+        self.values: dict[str, str] = {**values, "BASH_SOURCE": values["0"]} if "0" in values else {**values}
         self.found: list[Invocation] = []
         self.is_readable = True
         self.others: list[str] = []
@@ -166,7 +185,7 @@ class Programs:
         """Add the programs of a command line."""
         if depth > _MAX_DEPTH or len(self.found) > _MAX_PROGRAMS or len(text) > MAX_LENGTH:
             return
-        line = _Line(text, "", self.values)
+        line = self.line(text, "", self.values)
         unreadable = line.unreadable()
         self.is_readable = self.is_readable and not unreadable
         self.others += unreadable
@@ -194,20 +213,3 @@ class Programs:
         if found.name in SHELLS:
             for document in documents:
                 self.parse(document, depth + 1)
-
-
-class _Line(CommandLine):
-    """A command line of which patterns are not known, nor any variable of the environment."""
-
-    def _words(self, word: syntax.Word, command: Command) -> list[str]:
-        sign = UNKNOWN if self.has_pattern(word) else ""
-        return [sign + each for each in super()._words(word, command)]
-
-    def _parameter(self, part: syntax.Parameter, command: Command) -> str:
-        text = super()._parameter(part, command)
-        is_known = part.name in self.variables or text.startswith(UNKNOWN)
-        return text if is_known else f"{UNKNOWN}${{{part.name}{part.operator}{text}}}"
-
-    def _substituted(self, part: syntax.Substitution | syntax.ProcessSubstitution) -> str:
-        text = super()._substituted(part)
-        return text if UNKNOWN not in text else f"{UNKNOWN}$(…)"

@@ -116,8 +116,8 @@ READERS = frozenset(
     echo printf print cat tac head tail more nl od hexdump strings cut tr wc column rev fold paste
     grep egrep fgrep zgrep rg ag ack diff cmp colordiff comm stat file ls dir tree du df lsof sum cksum md5sum sha1sum
     sha256sum sha512sum shasum b2sum basename dirname realpath readlink hostname test [ [[ true false : which type
-    whereis whatis info help apropos export unset declare local readonly typeset set cd pushd popd pwd date sleep exit
-    return break continue shift wait read mapfile readarray say logger notify-send seq expr jq sed sqlite3
+    whereis whatis man tldr info help apropos export unset declare local readonly typeset set cd pushd popd pwd date
+    sleep exit return break continue shift wait read mapfile readarray say logger notify-send seq expr jq sed sqlite3
     for case select in function
     get-content gc select-string sls get-childitem gci test-path write-output write-host
     """.split()
@@ -223,6 +223,8 @@ def command_start(words: Sequence[str]) -> int:
     """
     name = name_of(words[0]) if words else ""
     at = 1
+    if name == "command" and words[1:2] in (["-v"], ["-V"]):  # it says where a program is
+        return len(words)
     if name in RUNNERS and len(words) > 1 and words[1] in RUNNERS[name]:
         if name in ("mise", "rtx"):  # versions of tools come before the command
             return words.index("--") + 1 if "--" in words else len(words)
