@@ -309,13 +309,18 @@ def test_hooks_die_with_a_command_that_is_killed(ready, started, alive, hang):
 def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, ask):
     observed, exited = command.folder / "observed", command.folder / "exited"
     command.install(f"""
-        import atexit, pathlib, time
+        import atexit, pathlib, sys, threading, time, traceback
 
         atexit.register(pathlib.Path({str(exited)!r}).touch)
 
+        def is_waited_for():
+            stack = traceback.walk_stack(sys._current_frames()[threading.main_thread().ident])
+            return threading.Thread.join.__code__ in [frame.f_code for frame, _ in stack]
+
         @hookimpl(mode="observe", background=True)
         def before_tool_use():
-            time.sleep(0.2)
+            while not is_waited_for():
+                time.sleep(0.01)
             pathlib.Path({str(observed)!r}).touch()
     """)
     done = ask(agent="claude-code")
@@ -354,7 +359,8 @@ def test_a_command_that_is_asked_to_end_still_denies(ready, started, number):
 
 def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready, started):
     command.hook(*DENY, name="other")
-    process = started(ready('mode="observe"', first="time.sleep(0.5)  # for the answer to be read"))
+    more_than_fits = 'os.write(1, b"x" * 300_000)'  # it ends once it is read, and the answer before it
+    process = started(ready('mode="observe"', first=more_than_fits))
     process.send_signal(signal.SIGHUP)
     _, stderr = process.communicate(timeout=30)
     assert (process.returncode, stderr.splitlines()[0].partition("): ")[2]) == (2, "not here")
