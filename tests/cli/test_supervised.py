@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 from select import select
 from time import monotonic, sleep
 
@@ -355,6 +356,15 @@ def test_a_command_that_is_asked_to_end_still_denies(ready, started, number):
     assert process.returncode == 2
     assert json.loads(stdout)["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert number.name in stderr
+
+
+@pytest.mark.parametrize(("event", "exit_code"), [("PreToolUse", 2), ("Stop", 0)])
+def test_a_command_that_cannot_open_what_it_needs_still_refuses_what_can_be_refused(command, event, exit_code):
+    limited = "import os, resource as r, sys; r.setrlimit(r.RLIMIT_NOFILE, (5, 5)); os.execv(sys.argv[1], sys.argv[1:])"
+    program = [sys.executable, "-c", limited, *command.arguments()]
+    done = command.answer("codex", {}, "--event", event, program=program)
+    assert (done.stdout, done.exit_code) == ("", exit_code)
+    assert done.stderr.startswith("agent-hooks failed: OSError: ")
 
 
 def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready, started):
