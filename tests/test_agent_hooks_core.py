@@ -107,14 +107,15 @@ def test_an_uninstalled_package_is_told_from_a_foreign_one(site):
 
 
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
-@pytest.mark.parametrize("is_named", [True, False], ids=["option", "payload"])
-def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, is_named):
+@pytest.mark.parametrize("named", [["--event", "EVENT"], ["--event=EVENT"], []], ids=["option", "one_word", "payload"])
+def test_each_event_is_answered_as_the_wire_answers_a_failure(site, agent, named):
     """Exit code 2 at a stop would force another round for ever."""
     host = HOSTS[agent]
     wrong = []
     for event in ("PreToolUse", "Stop", "SubagentStop", "UserPromptSubmit", "PreCompact", "PostToolUse", "SessionEnd"):
-        named = ["--event", event] if is_named else []
-        done = start("run", "--agent", agent, *named, path=site, stdin=json.dumps({"hook_event_name": event}))
+        options = [word.replace("EVENT", event) for word in named]
+        sent = "" if named else json.dumps({"hook_event_name": event})
+        done = start("run", "--agent", agent, *options, path=site, stdin=sent)
         expected = host.failure(event, "why")
         if done.returncode != expected.exit_code or not done.stderr.startswith("agent-hooks: "):
             wrong.append((event, done))

@@ -19,6 +19,7 @@ pytestmark = [
 ]
 
 from google.adk.agents import LiveRequestQueue, LlmAgent, SequentialAgent  # noqa: E402
+from google.adk.agents.run_config import RunConfig, StreamingMode  # noqa: E402
 from google.adk.apps import App  # noqa: E402
 from google.adk.artifacts import InMemoryArtifactService  # noqa: E402
 from google.adk.code_executors import BaseCodeExecutor  # noqa: E402
@@ -57,16 +58,17 @@ def runner(root: Any, *plugins: BasePlugin) -> Runner:
     return Runner(app=app, session_service=InMemorySessionService(), artifact_service=InMemoryArtifactService())
 
 
-def texts(started: Runner, prompt: str = "Go.") -> list[str]:
-    """Run it, and return the texts that it answers."""
+def texts(started: Runner, prompt: str = "Go.", found: list[str] | None = None, **options: Any) -> list[str]:
+    """Run it, add the texts that it answers to ``found``, and return that."""
+    found = [] if found is None else found
+    options.update(user_id="user", new_message=said(prompt))
 
     async def read() -> list[str]:
         session = await started.session_service.create_session(**PLACE)
-        found: list[str] = []
-        async for event in started.run_async(user_id="user", session_id=session.id, new_message=said(prompt)):
+        async for event in started.run_async(session_id=session.id, **options):
             assert current_run() is None  # the reader is in no run
             parts = (event.content.parts or []) if event.content else []
-            found += [part.text for part in parts if part.text]
+            found.extend(part.text for part in parts if part.text)
         return found
 
     return asyncio.run(read())
@@ -262,17 +264,25 @@ def test_a_protected_agent_does_not_run_below_a_root_without_hooks():
     assert shell.commands == []
 
 
-def test_the_last_answer_of_a_workflow_is_the_one_that_is_judged():
+@pytest.mark.parametrize(("mode", "times"), [(StreamingMode.NONE, 1), (StreamingMode.SSE, 2)])
+def test_the_last_answer_of_a_workflow_is_the_one_that_is_judged_before_it_is_shown(mode: StreamingMode, times: int):
     judged: list[str] = []
+    shown: list[str] = []
 
     def judge(output: Any) -> HookOutcome | None:
         judged.append(output)
         return HookOutcome.deny("secret") if "s3cret" in output else None
 
-    flow = SequentialAgent(name="flow", sub_agents=[agent(["one"], name="a"), agent(["s3cret"], name="b")])
+    def look() -> str:
+        shown.append("looked")
+        return "nothing"
+
+    first = agent([["I look.", Call("look", {})], "one"], FunctionTool(look), name="a")
+    flow = SequentialAgent(name="flow", sub_agents=[first, agent(["s3cret"], name="b")])
+    started = runner(flow, AgentHooks(managed(on("before_output", judge))))
     with pytest.raises(RefusedError, match="secret"):
-        texts(runner(flow, AgentHooks(managed(on("before_output", judge)))))
-    assert judged == ["s3cret"]
+        texts(started, found=shown, run_config=RunConfig(streaming_mode=mode))
+    assert (judged, shown) == (["s3cret"], [*["I look."] * times, "looked", *["one"] * times])
 
 
 def test_a_withheld_answer_is_not_in_the_session():

@@ -318,12 +318,12 @@ def test_it_does_not_answer_for_a_process_in_a_sandbox(command, payload, sandbox
     running.end()
 
 
-def test_the_limits_and_the_niceness_of_the_client_hold_for_its_hooks(command, payload):
+def test_the_limits_the_niceness_and_the_variables_of_the_client_hold_for_its_hooks(command, payload):
     command.install(TELLS)
     event = bash(payload, "claude-code", "ls")
     program = [sys.executable, "-c", LIMITED, *command.arguments()]
     alone = ask(command, event, "--no-serve", program=program)
-    running = command.serve()
+    running = command.serve(env={"NOT_OF_THE_EVENT": "1"})
     served = ask(command, event, program=program)
     assert "(100, 200)" in served.why
     assert served.why == alone.why.replace(", '--no-serve'", "")

@@ -8,6 +8,7 @@ import re
 import shlex
 import signal
 import subprocess
+import sys
 from select import select
 from time import monotonic, sleep
 
@@ -309,13 +310,18 @@ def test_hooks_die_with_a_command_that_is_killed(ready, started, alive, hang):
 def test_observers_in_the_background_and_exit_functions_get_to_their_end(command, ask):
     observed, exited = command.folder / "observed", command.folder / "exited"
     command.install(f"""
-        import atexit, pathlib, time
+        import atexit, pathlib, sys, threading, time, traceback
 
         atexit.register(pathlib.Path({str(exited)!r}).touch)
 
+        def is_waited_for():
+            stack = traceback.walk_stack(sys._current_frames()[threading.main_thread().ident])
+            return threading.Thread.join.__code__ in [frame.f_code for frame, _ in stack]
+
         @hookimpl(mode="observe", background=True)
         def before_tool_use():
-            time.sleep(0.2)
+            while not is_waited_for():
+                time.sleep(0.01)
             pathlib.Path({str(observed)!r}).touch()
     """)
     done = ask(agent="claude-code")
@@ -352,9 +358,19 @@ def test_a_command_that_is_asked_to_end_still_denies(ready, started, number):
     assert number.name in stderr
 
 
+@pytest.mark.parametrize(("event", "exit_code"), [("PreToolUse", 2), ("Stop", 0)])
+def test_a_command_that_cannot_open_what_it_needs_still_refuses_what_can_be_refused(command, event, exit_code):
+    limited = "import os, resource as r, sys; r.setrlimit(r.RLIMIT_NOFILE, (5, 5)); os.execv(sys.argv[1], sys.argv[1:])"
+    program = [sys.executable, "-c", limited, *command.arguments()]
+    done = command.answer("codex", {}, "--event", event, program=program)
+    assert (done.stdout, done.exit_code) == ("", exit_code)
+    assert done.stderr.startswith("agent-hooks failed: OSError: ")
+
+
 def test_an_answer_stands_although_the_terminal_hangs_up_after_it(command, ready, started):
     command.hook(*DENY, name="other")
-    process = started(ready('mode="observe"', first="time.sleep(0.5)  # for the answer to be read"))
+    more_than_fits = 'os.write(1, b"x" * 300_000)'  # it ends once it is read, and the answer before it
+    process = started(ready('mode="observe"', first=more_than_fits))
     process.send_signal(signal.SIGHUP)
     _, stderr = process.communicate(timeout=30)
     assert (process.returncode, stderr.splitlines()[0].partition("): ")[2]) == (2, "not here")

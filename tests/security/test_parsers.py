@@ -1,4 +1,4 @@
-"""Files that are made to confuse, exhaust or hang whoever reads them: read in bounded time, or refused by name.
+"""Files that are made to confuse, exhaust or hang whoever reads them: read in few steps, or refused by name.
 
 Each is looked at before it is trusted, which must not take long, and once it is trusted: what cannot be read is then
 refused, and never taken for a file without gates.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import sys
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +18,7 @@ import pytest
 from agent_hooks import HookContext, HookManager, ToolCall
 from agent_hooks.errors import AgentHooksError
 from agent_hooks.sources.skills import register_skill
-from agent_hooks.trust.discovery import discover
+from agent_hooks.trust.discovery import MAX_BYTES, discover
 from tables import tables
 
 from .conftest import Victim
@@ -27,9 +27,27 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 SETTINGS = ".claude/settings.json"
-# For one look at a repository; an honest one takes milliseconds.
+# Until the command counts as hanging.
 SECONDS = 20
+# For one look at a repository: two for each byte of the largest file that is read. An honest one takes some thousand.
+MOST_CALLS = 2 * MAX_BYTES
 TABLES = tables(__file__)
+
+
+def calls_of(look: Callable[[], object]) -> int:
+    """Return how many functions, of Python and of C, one look at a repository calls."""
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        look()
+    finally:
+        sys.setprofile(None)
+    return calls
 
 
 def hook(path: str, matcher: str = "", **fields: str) -> str:
@@ -81,9 +99,7 @@ def test_what_cannot_be_read_is_named_in_no_time_and_refused_once_trusted(victim
     for number in range(25):
         (victim.repo / f"src/{number}").mkdir(parents=True)
     victim.write("src/agent-hooks.toml", victim.table(victim.touch, beside="matcher = 'Nothing'"))
-    started = monotonic()
-    victim.load()
-    assert monotonic() - started < SECONDS
+    assert calls_of(victim.load) < MOST_CALLS
     victim.trust()
     manager, loader = victim.load()
     outcome = manager.hooks().dispatch_sync(call(victim))
@@ -148,9 +164,7 @@ def test_what_is_no_file_is_not_opened_and_nothing_of_it_is_told(victim: Victim,
     file = victim.repo / name
     file.parent.mkdir(exist_ok=True)
     NO_FILES[kind](file)
-    started = monotonic()
     manager, loader = victim.load()
-    assert monotonic() - started < SECONDS
     assert [plugin.name for plugin in manager.plugins()] == ["agent_hooks.protection"]
     told = " ".join(map(str, loader.findings))
     assert "s3cr3t" not in told
@@ -207,9 +221,7 @@ FRONTMATTERS = {
 def test_frontmatter_is_read_in_no_time_or_refused_with_its_line(victim: Victim, name: str):
     text, says = FRONTMATTERS[name]
     file = victim.write(".claude/skills/a/SKILL.md", f"---\nname: a\nhooks:\n{text}\n---\n")
-    started = monotonic()
-    discover(victim.repo)
-    assert monotonic() - started < SECONDS
+    assert calls_of(lambda: discover(victim.repo)) < MOST_CALLS
     with pytest.raises(AgentHooksError) as told:
         register_skill(HookManager(load_plugins=False), file, trusted=True)
     assert str(file) in str(told.value)

@@ -22,19 +22,19 @@ def unreadable(text):
     return item.node
 
 
-def test_a_command_stands_where_its_words_do():
-    whole = parse("git status --short")
-    assert (whole.start, whole.end, whole.items[0].node.start, whole.items[0].node.end) == (0, 18, 0, 18)
-
-
 def test_commands_know_where_they_stand_in_characters():
-    text = "é 'ü' ; x $(ö  ) >y && `z a`\n"
-    nodes = [item.node for item in parse(text).items]
-    assert [text[node.start : node.end] for node in nodes] == ["é 'ü'", "x $(ö  ) >y", "`z a`"]
-    inner = nodes[1].words[1][0].body.items[0].node
-    assert text[inner.start : inner.end] == "ö"
+    def place(node):
+        return text[node.start : node.end]
+
+    text = "é 'ü' ; x $(ö  ) >y && `z $(a; b) $(fi)`\n"
+    whole = parse(text)
+    assert place(whole) == text
+    nodes = [item.node for item in whole.items]
+    assert [*map(place, nodes)] == ["é 'ü'", "x $(ö  ) >y", "`z $(a; b) $(fi)`"]
+    assert place(nodes[1].words[1][0].body.items[0].node) == "ö"
     inner = nodes[2].words[0][0].body.items[0].node
-    assert text[inner.start : inner.end] == "z a"
+    assert place(inner) == "z $(a; b) $(fi)"
+    assert [place(word[0].body) for word in inner.words[1:]] == ["a; b", "fi"]
 
 
 def test_unknown_text_and_odd_characters_are_characters_of_words():

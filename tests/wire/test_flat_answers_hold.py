@@ -170,6 +170,12 @@ def test_a_changed_result_replaces_the_original_or_is_told(host, new):
             assert "a shorter result" in f"{done.context}{answer.stderr}"
 
 
+@pytest.mark.parametrize(("brought", "kind"), [({}, "failure"), ({"resultType": "success"}, "success")])
+def test_a_result_for_copilot_keeps_its_type_unless_it_brings_one(brought, kind):
+    new = HOSTS["copilot"].replaced({"resultType": "failure"}, {"textResultForLlm": "new", **brought})
+    assert new == {"resultType": kind, "textResultForLlm": "new"}
+
+
 @hosts
 @pytest.mark.parametrize("new", ["another prompt", ""])
 def test_a_changed_prompt_is_not_sent(host, new):

@@ -193,9 +193,9 @@ class _Last:
         text = "".join(part.text for part in parts if part.text and not part.thought)
         if not event.partial and text and event.author != "user":
             self.text = text
-        is_answer = (bool(text) and event.is_final_response()) or bool(event.partial and text)
+        is_answer = event.partial or (text and event.is_final_response())
         ready: list[Any] = []
-        if (not event.partial and not is_answer) or not self.is_judged or self.invocation.ending is not None:
+        if not is_answer or not self.is_judged or self.invocation.ending is not None:
             ready, self.held = [*self.held, event], []
             return ready
         if self.held and not self.held[-1].partial:

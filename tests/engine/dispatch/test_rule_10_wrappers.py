@@ -173,7 +173,7 @@ def test_a_wrapper_that_raises_at_a_cancellation_does_not_replace_it():
     assert asyncio.run(cancel_while_waiting(engine))
 
 
-@pytest.mark.parametrize("place", ["hook", "match", "observer", "wrapper"])
+@pytest.mark.parametrize("place", ["hook", "match", "observer", "wrapper", "wrapper before its yield"])
 def test_an_interrupt_passes(engine, place):
     """A person who presses Ctrl-C is heard, wherever the program is."""
 
@@ -182,11 +182,12 @@ def test_an_interrupt_passes(engine, place):
 
     if place == "match":
         engine.says("hook", match=interrupt, on_failure="open")
-    elif place == "wrapper":
+    elif "wrapper" in place:
 
         @engine.hook(wrapper=True, on_failure="open")
         def around(ctx):
-            yield
+            if place == "wrapper":
+                yield
             raise KeyboardInterrupt
 
     else:

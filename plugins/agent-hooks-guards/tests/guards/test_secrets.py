@@ -207,6 +207,7 @@ def judged(kind, args, guard=None, name="Tool"):
         ("write", {"file_path": "a.py", "content": f"x = 1\nt = '{TOKEN}'"}, "ask", "secret-written"),
         ("edit", {"file_path": "a.py", "old_string": "a", "new_string": TOKEN}, "ask", "secret-written"),
         ("write", {"file_path": ".env.example", "content": TOKEN}, "ask", "secret-written"),
+        ("write", {"paths": [".env", "a.py"], "content": TOKEN}, "ask", "secret-written"),
         ("other", {"text": TOKEN}, "ask", "secret-written"),
     ],
 )

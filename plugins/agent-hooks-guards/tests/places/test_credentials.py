@@ -38,6 +38,7 @@ def test_the_name_of_something_else(name):
         ("OPENAI_API_KEY", "https://evilopenai.com", "foreign", "foreign"),
         ("GITHUB_TOKEN", "https://api.github.com", "foreign", ""),
         ("GITHUB_TOKEN", "https://github.io", "foreign", "foreign"),
+        ("GITHUB_TOKEN", "https://evilghcr.io", "foreign", "foreign"),
         ("GITLAB_TOKEN", "https://gitlab.example.com", "", ""),
         ("GITLAB_TOKEN", "https://git.example.com", "foreign", "unclear"),
         ("ACME_API_KEY", "https://api.acme.com", "", ""),

@@ -114,7 +114,7 @@ def test_protected_files_are_protected_from_commands_too(place, tmp_path):
     for command in denied:
         assert (shell(command, **fields).decision, command) == ("deny", command)
         assert "[path-protected]" in shell(command, **fields).reason
-    for command in ("cat prod.db", "cat data/x.csv", "rm other.db", "rm -rf build"):
+    for command in ("cat prod.db", "cat data/x.csv", "rm other.db", "rm -rf dat"):
         assert (shell(command, **fields).decision, command) == ("proceed", command)
     assert "[path-protected]" in decided("Write", "write", {"file_path": "prod.db", "content": ""}, **fields).reason
     assert shell("ssh host 'rm /srv/prod.db'", **fields).reason.count("path-protected") == 0

@@ -130,8 +130,8 @@ class Judging:
 
     def judge(self, text: str, cwd: str = "") -> str:
         """Return why the command line ``text`` is denied."""
-        self._budget -= len(text)
-        if len(self.lines) >= _MAX_DEPTH or self._budget <= 0:
+        self._budget = max(0, self._budget - len(text))
+        if len(self.lines) >= _MAX_DEPTH or not self._budget:
             return self._judge_unreadable(text)
         line = CommandLine(text, cwd or self.cwd, self.variables)
         if not self.lines and line.unreadable() and (reason := self._judge_unreadable(text)):
@@ -368,7 +368,7 @@ def _module(operands: Sequence[str]) -> Sequence[str]:
     """Return the module that Python is told to run by ``-m``, with its arguments; nothing without one."""
     for at, word in enumerate(operands):
         if word.startswith("-m"):
-            return [word[2:], *operands[at + 1 :]] if len(word) > 2 else operands[at + 1 :]
+            return [word[2:], *operands[at + 1 :]] if word[2:] else operands[at + 1 :]
         if word.startswith("-c") or not (word.startswith("-") or operands[at - 1] in ("-W", "-X")):
             break
     return ()
