@@ -116,7 +116,7 @@ READERS = frozenset(
     echo printf print cat tac head tail more nl od hexdump strings cut tr wc column rev fold paste
     grep egrep fgrep zgrep rg ag ack diff cmp colordiff comm stat file ls dir tree du df lsof sum cksum md5sum sha1sum
     sha256sum sha512sum shasum b2sum basename dirname realpath readlink hostname test [ [[ true false : which type
-    whereis whatis man tldr info help apropos export unset declare local readonly typeset set cd pushd popd pwd date
+    whereis whatis tldr info help apropos export unset declare local readonly typeset set cd pushd popd pwd date
     sleep exit return break continue shift wait read mapfile readarray say logger notify-send seq expr jq sed sqlite3
     for case select in function
     get-content gc select-string sls get-childitem gci test-path write-output write-host
@@ -133,7 +133,7 @@ CHECKERS = frozenset(
     """.split()
 )
 # They read their operands, and run the command in an option.
-PAGERS = frozenset("less sort bat batcat".split())
+PAGERS = frozenset("less man sort bat batcat".split())
 # They do not write their operands, but a file that they name may say what they do.
 CLIENTS = frozenset(
     """
