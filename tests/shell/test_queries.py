@@ -10,6 +10,12 @@ from tables import rows, tables
 TABLES = tables(__file__)
 
 
+def yes_or_no(table: str) -> pytest.MarkDecorator:
+    """The rows of a table with the answers `yes` and `no`, each with whether its answer is yes."""
+    answered = [(command, answer == "yes") for answer, commands in TABLES[table].items() for command in commands]
+    return pytest.mark.parametrize(("command", "expected"), answered)
+
+
 def bash(command: str) -> ToolCall:
     return ToolCall("Bash", {"command": command})
 
@@ -24,23 +30,17 @@ def test_words_that_exclude_git_push_are_left_alone(command):
     assert not bash(command).may_run("git", "push")
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"), [(c, answer == "yes") for answer in TABLES["forced"] for c in TABLES["forced"][answer]]
-)
+@yes_or_no("forced")
 def test_flags_narrow_the_question(command, expected):
     assert bash(command).may_run("git", "push", flags={"--force", "-f"}) is expected
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"), [(c, answer == "yes") for answer in TABLES["only"] for c in TABLES["only"][answer]]
-)
+@yes_or_no("only")
 def test_only_these_commands_are_run_if_every_word_is_certain(command, expected):
     assert bash(command).runs_only("git status", "git diff") is expected
 
 
-@pytest.mark.parametrize(
-    ("command", "expected"), [(c, answer == "yes") for answer in TABLES["opaque"] for c in TABLES["opaque"][answer]]
-)
+@yes_or_no("opaque")
 def test_a_script_or_an_unknown_program_may_run_anything(command, expected):
     assert bash(command).is_opaque is expected
 

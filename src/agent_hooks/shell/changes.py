@@ -110,7 +110,8 @@ def changes_of(name: str, operands: Sequence[str]) -> Changes:
     elif name in ("chmod", "chown"):
         modes = operands[:2] if operands[:1] != ["-R"] else operands[1:2]
         is_locking = any(map(_LOCKING_MODE.fullmatch, modes))
-        changes.writes, changes.deletes = ((), files) if is_locking else (files, ())
+        changes.deletes = files if is_locking else ()
+        changes.writes = () if is_locking else files
     else:
         _add_others(changes, name, operands, files)
     return changes

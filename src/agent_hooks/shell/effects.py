@@ -145,7 +145,7 @@ class Invocation:
         return f"{words[0]} {verb}" if is_task else words[0] if words[0] in _TASK_RUNNERS else ""
 
 
-class CommandLineOfPrograms(CommandLine):
+class _Line(CommandLine):
     """A command line of which patterns are not known, nor any variable of the environment."""
 
     def _words(self, word: syntax.Word, command: Command) -> list[str]:
@@ -171,7 +171,7 @@ class Programs:
     of it could be parsed.
     """
 
-    line = CommandLineOfPrograms
+    line: type[CommandLine] = _Line
 
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values: dict[str, str] = {**values, "BASH_SOURCE": values["0"]} if "0" in values else {**values}

@@ -135,11 +135,7 @@ CHECKERS = frozenset(
 # They read their operands, and run the command in an option.
 PAGERS = frozenset("less man sort bat batcat".split())
 # They do not write their operands, but a file that they name may say what they do.
-CLIENTS = frozenset(
-    """
-    gh glab hub hg jj sl svn open code xdg-open curl wget psql claude codex gemini
-    """.split()
-)
+CLIENTS = frozenset("gh glab hub hg jj sl svn open code xdg-open curl wget psql claude codex gemini".split())
 # Further ones that do not write operands.
 _OTHERS = frozenset("agent-hooks agent_hooks agent-hooks-core agent_hooks_core find fd fdfind git make zip".split())
 SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish csh tcsh rbash".split())
@@ -147,15 +143,10 @@ SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish csh tcsh rbash".split())
 TEXT_RUNNERS = frozenset("pwsh powershell cmd at batch crontab".split())
 AWKS = frozenset("awk gawk mawk nawk".split())
 PYTHONS = frozenset("python pythonw py pypy ipython".split())
-INTERPRETERS = (
-    AWKS
-    | PYTHONS
-    | frozenset(
-        """
-    node nodejs deno bun tsx ts-node ruby irb perl php lua luajit rscript osascript julia tclsh guile groovy scala
-    elixir
-    """.split()
-    )
+INTERPRETERS = AWKS.union(
+    PYTHONS,
+    "node nodejs deno bun tsx ts-node ruby irb perl php lua luajit rscript osascript julia tclsh guile groovy".split(),
+    ("scala", "elixir"),
 )
 # They take away their operands, whole folders too.
 REMOVERS = frozenset(

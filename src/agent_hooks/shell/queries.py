@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from . import programs, syntax
 from .changes import changes_of
-from .effects import SCRIPT_ENDING, CommandLineOfPrograms, Programs
+from .commands import CommandLine
+from .effects import SCRIPT_ENDING, Programs
 from .parser import parse
 from .programs import command_start, name_of
 from .walk import literal, nodes
@@ -95,9 +96,10 @@ class CommandText:
 
     def runs_only(self, allowed: Sequence[Sequence[str]]) -> bool:
         """Whether each command in it is certain, and one of ``allowed``."""
-        lines = [node for node in nodes(parse(self._text)) if not isinstance(node, _ALLOWED_NODES)]
-        simple = [node for node in nodes(parse(self._text)) if isinstance(node, syntax.Simple)]
-        return not lines and bool(simple) and all(_is_one_of(node, allowed) for node in simple)
+        found = [*nodes(parse(self._text))]
+        simple = [node for node in found if isinstance(node, syntax.Simple)]
+        is_plain = bool(simple) and all(isinstance(node, _ALLOWED_NODES) for node in found)
+        return is_plain and all(_is_one_of(node, allowed) for node in simple)
 
     def is_opaque(self) -> bool:
         """Whether it may run anything: an unknown program, a script, code, or text that cannot be read."""
@@ -109,12 +111,11 @@ class CommandText:
         args = [word for word in words[1:] if not word.startswith("-")]
         before = [word for at, word in enumerate(words) if at and words[at - 1] in valued]
         first = next((word for word in args if word not in before), "")
-        rest = list(args)
         if first:
-            rest.remove(first)
+            args.remove(first)
         is_certain = found not in self._programs.guessed and not any(map(_UNKNOWN.search, found.words))
         options = tuple(word for word in words[1:] if word.startswith("-"))
-        return ShellCommand(words[0].rpartition("/")[2], first, options, tuple(rest), is_certain)
+        return ShellCommand(words[0].rpartition("/")[2], first, options, tuple(args), is_certain)
 
 
 _ALLOWED_NODES = (syntax.Sequence, syntax.Item, syntax.Pipeline, syntax.Simple, syntax.Bare)
@@ -217,12 +218,12 @@ def _names_in(code: str, names: Sequence[str]) -> bool:
     return re.search(rf"(?<![\w-]){between.join(map(re.escape, names))}(?![\w-])", code) is not None
 
 
-class _Line(CommandLineOfPrograms):
+class _Line(CommandLine):
     """A command line of which every word is either known or marked as unknown."""
 
     def _parameter(self, part: syntax.Parameter, command: Command) -> str:
         text = super()._parameter(part, command)
-        if syntax.UNKNOWN not in text:
+        if part.name in self.variables and syntax.UNKNOWN not in text:
             return text
         return ONE if part.quoted and part.name != "@" and part.index is None else MANY
 
@@ -234,8 +235,7 @@ class _Line(CommandLineOfPrograms):
     def _words(self, word: syntax.Word, command: Command) -> list[str]:
         is_pattern = self.has_pattern(word)
         is_split = any(isinstance(part, syntax.Parameter) and not part.quoted for part in word)
-        words = [each.removeprefix(syntax.UNKNOWN) if is_pattern else each for each in super()._words(word, command)]
-        words = [part for each in words for part in (each.split() if is_split else [each])]
+        words = [part for each in super()._words(word, command) for part in (each.split() if is_split else [each])]
         return [_PATTERN.sub(ONE, each) for each in words] if is_pattern else words
 
 
@@ -265,7 +265,7 @@ class _Programs(Programs):
         super().__init__({})
         self.values = _Values({"IFS": " "})
         self.started: list[Sequence[str]] = []
-        self.guessed: list[Invocation] = []
+        self.guessed: set[Invocation] = set()
         self._printed: list[str] = []
         self._runs_printed = False
         self._is_guess = False
@@ -277,7 +277,7 @@ class _Programs(Programs):
     def add(self, words: Sequence[str], documents: Sequence[str] = (), depth: int = 0) -> None:
         """Add a program with its arguments, and the texts among them that it may run."""
         first = len(self.found)
-        gatherer = next((name_of(word) for word in words if name_of(word) in programs.GATHERERS), "")
+        gatherer = next((name for name in map(name_of, words) if name in programs.GATHERERS), "")
         if gatherer and not self._is_guess:
             marks = [after for word, after in pairwise(words) if word == "-I"]
             for mark in ("{}", *marks):
@@ -290,7 +290,7 @@ class _Programs(Programs):
         super().add(words, documents, depth)
         for found in self.found[first:][:1]:
             if self._is_guess:
-                self.guessed.append(found)
+                self.guessed.add(found)
             self._look_into(found, documents, depth)
 
     def _look_into(self, found: Invocation, documents: Sequence[str], depth: int) -> None:

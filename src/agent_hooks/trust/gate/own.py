@@ -37,7 +37,9 @@ _DECIDING = frozenset(("trust", "untrust"))
 _TAKING_FOLDER = frozenset("-C --directory --prefix --cwd --dir -f --file".split())  # of a repository with our name
 _MODULE = Pattern("-m(?:pip|venv|virtualenv|uv|agent_hooks)")
 _VARIABLE = Pattern(rf"{UNKNOWN}(?:\$[@*{{]|\$\(read)")
-_RUNNING_WORDS = frozenset("eval source . sudo env nohup".split())
+_RUNNING_WORDS = programs.SHELLS | programs.TEXT_RUNNERS | frozenset("eval source . sudo env nohup".split())
+# What ``xargs`` may start without a look at its arguments here: they are text, or files that are judged as such.
+_PASSIVE_TARGETS = programs.READERS | programs.CLIENTS | programs.CHANGING
 _ONLY_SHOWS = frozenset(("--show", "--diff", "--json", "--help", "-h"))
 _PLACES = frozenset("bin scripts site-packages dist-packages".split())
 # Variables that give a host other settings, or none; and that give the gate other ones, or another Python.
@@ -94,8 +96,7 @@ def reason_against_own(judging: Judging, command: Command) -> str:
     gathers = name in ("xargs", "parallel")
     is_given = gathers and programs.SHELLS.isdisjoint(words)
     gathered = [*words, *_GIVEN.findall(re.sub(r"\\[0nt]", " ", given))] if is_given else words
-    passive = programs.READERS | programs.CLIENTS | programs.CHANGING
-    is_passive = gathers and not passive.isdisjoint(map(name_of, words[1:]))
+    is_passive = gathers and not _PASSIVE_TARGETS.isdisjoint(map(name_of, words[1:]))
     return (
         _against_subcommand(judging, words if is_passive else gathered)
         or ("" if is_passive else _against_unnamed(judging, words, gathered))
@@ -134,7 +135,7 @@ def _against_unnamed(judging: Judging, words: Sequence[str], gathered: Sequence[
     gathers = name_of(words[0]) in programs.GATHERERS
     if not (unknown or gathers) or _only_shows(judging, gathered):
         return ""
-    runs_words = name_of(words[0]) in programs.SHELLS | programs.TEXT_RUNNERS | _RUNNING_WORDS
+    runs_words = name_of(words[0]) in _RUNNING_WORDS
     is_variable = any(map(_VARIABLE.match, words if runs_words else words[:1]))
     plain = judging.plain_words()
     split = {part for word in gathered for part in (word.split() if gathers or UNKNOWN in word else [word])}

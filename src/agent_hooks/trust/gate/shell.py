@@ -14,7 +14,7 @@ from agent_hooks.shell import programs
 from agent_hooks.shell.changes import changes_files
 from agent_hooks.shell.commands import CommandLine
 from agent_hooks.shell.patterns import Pattern
-from agent_hooks.shell.programs import KNOWN, command_line, command_start, name_of
+from agent_hooks.shell.programs import command_line, command_start, name_of
 from agent_hooks.shell.syntax import UNKNOWN
 from agent_hooks.system.paths import expanded
 
@@ -51,6 +51,9 @@ _FOLDER_OPTION = Pattern(r"(?:-[CD]|--chdir|--directory|--work-tree)(?:=(.+))?")
 _RUN_BY_GIT = frozenset(
     "config bisect submodule filter-branch filter-repo difftool mergetool -c -x --exec --config-env --extcmd".split()
 )
+_KNOWN = programs.KNOWN | HOSTS.keys()
+# None of their arguments is a command line: it is text, a file, or code that is judged as such.
+_RUNS_NO_WORD = programs.READERS | programs.CHECKERS | programs.CLIENTS | programs.INTERPRETERS
 # GNU sed runs the argument of `e`; its input for `e` alone and for the flag of `s`.
 _RUN_BY_SED = Pattern(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)|\bs([^\w\s\\]).*?\2(.*?)\2\w*e")
 _INPUT_OF_SED = Pattern(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
@@ -271,7 +274,7 @@ class Judging:
         if name in ("sed", "gsed"):
             yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
         is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
-        if is_versioning or name in programs.READERS | programs.CHECKERS | programs.CLIENTS | programs.INTERPRETERS:
+        if is_versioning or name in _RUNS_NO_WORD:
             return
         outside, self.is_guessing = self.is_guessing, True  # until the next word is asked for
         for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
@@ -359,7 +362,7 @@ def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]
     gathers = gathers or name in programs.GATHERERS
     start = command_start([name, *words[1:]])
     if not start and name not in programs.GATHERERS:
-        start = next((at for at, word in enumerate(words[1:], 1) if name_of(word) in KNOWN | HOSTS.keys()), 0)
+        start = next((at for at, word in enumerate(words[1:], 1) if name_of(word) in _KNOWN), 0)
     found = programs_of(words[start:], gathers=gathers) if start and words[start:] else [own]
     return [own, *found] if name == "script" else found
 

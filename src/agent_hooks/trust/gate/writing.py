@@ -43,10 +43,9 @@ _WRITING_SQL = Pattern(
 )
 _MOUNTING = Pattern(r"(?:-[a-z]*v|--volume|--mount)=?(.*)")
 _READ_ONLY = Pattern(r"[^,=]*:[^:]*:(?:.*,)?ro(?:,.*)?|\w+(?:=.*)?,(?:readonly|ro)(?:=(?:true|1))?(?:,.*)?")
-_KEEPING_INPUT = frozenset(("tee", "sponge"))
 # Programs that print the texts they are given, with the arguments that make other texts of them.
 _SHOWING = {
-    **dict.fromkeys((":", "true", "cat", *_KEEPING_INPUT), Pattern(r"(?!)")),
+    **dict.fromkeys((":", "true", "cat", "tee", "sponge"), Pattern(r"(?!)")),
     "echo": Pattern(r"\\[x0-9]"),
     "printf": Pattern(r"""%[^s]|\S%s|%s[^\s\\]|\\[^nt"]"""),
     "jq": Pattern(
