@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import pytest
 
 from agent_hooks import ToolCall
@@ -74,3 +76,34 @@ def test_a_command_of_a_tool_that_is_no_shell_counts():
 def test_a_question_about_no_program_is_an_error():
     with pytest.raises(ValueError, match=r'may_run\("git", "push"\)'):
         bash("git push").may_run("git push")
+
+
+@pytest.mark.parametrize("program", ["pip", "pip3"])
+@pytest.mark.parametrize("command", ["pip3 install x", "pip3.11 install x", "python3 -m pip install x"])
+def test_a_version_and_a_module_of_python_are_the_program(program, command):
+    assert bash(command).may_run(program, "install") is (program == "pip" or command.startswith("pip3"))
+
+
+NESTED = "git push"
+for _ in range(8):
+    NESTED = f"sh -c {shlex.quote(NESTED)}"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo {'x' * 140_000}; git push",
+        f"echo {'x' * 140_000}; g${{x}}it push",
+        NESTED,
+        "sudo " * 100 + "git push",
+        "git push 'unclosed",
+        'watch "git push \'unclosed"',
+    ],
+)
+def test_a_command_that_is_not_read_to_its_end_may_be_any(command):
+    assert bash(command).may_run("git", "push")
+
+
+@pytest.mark.parametrize("command", ["echo 'unclosed", 'watch "echo it\'s"', "echo " + "x" * 140_000])
+def test_text_that_cannot_be_read_and_names_no_git_is_left_alone(command):
+    assert not bash(command).may_run("git", "push")

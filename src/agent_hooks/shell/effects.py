@@ -167,8 +167,8 @@ class Programs:
     shells.
 
     ``values``: the known variables. ``others``: words that are no arguments of these programs: assigned values, words
-    of loops, operands of ``bash -c``. ``reads`` and ``writes``: the files of redirections. ``is_readable``: whether all
-    of it could be parsed.
+    of loops, operands of ``bash -c``. ``reads`` and ``writes``: the files of redirections. ``unread``: the parts that
+    could not be parsed, and the texts that are too long or nested too deep.
     """
 
     line: type[CommandLine] = _Line
@@ -176,7 +176,7 @@ class Programs:
     def __init__(self, values: Mapping[str, str]) -> None:
         self.values: dict[str, str] = {**values, "BASH_SOURCE": values["0"]} if "0" in values else {**values}
         self.found: list[Invocation] = []
-        self.is_readable = True
+        self.unread: list[str] = []
         self.others: list[str] = []
         self.reads: list[str] = []
         self.writes: list[str] = []
@@ -184,11 +184,10 @@ class Programs:
     def parse(self, text: str, depth: int = 0) -> None:
         """Add the programs of a command line."""
         if depth > _MAX_DEPTH or len(self.found) > _MAX_PROGRAMS or len(text) > MAX_LENGTH:
+            self.unread.append(text)
             return
         line = self.line(text, "", self.values)
-        unreadable = line.unreadable()
-        self.is_readable = self.is_readable and not unreadable
-        self.others += unreadable
+        self.unread += line.unreadable()
         for command in line.commands():
             self.reads += command.sources
             self.writes += command.targets

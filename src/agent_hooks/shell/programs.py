@@ -200,6 +200,7 @@ KNOWN = frozenset[str]().union(
     *(READERS, CHECKERS, PAGERS, CLIENTS, _OTHERS, SHELLS, TEXT_RUNNERS, INTERPRETERS, CHANGING, FORMATTERS),
     *(MANAGERS, ENDERS, CARRIERS),
 )
+MAX_STARTS = 64  # of programs that run each other
 
 
 def name_of(word: str) -> str:
@@ -244,11 +245,19 @@ def command_start(words: Sequence[str]) -> int:
     return min(at, len(words))
 
 
+def starts(words: Sequence[str]) -> list[int]:
+    """Return the indexes at which the program and each that the one before runs start, at most ``MAX_STARTS``, and
+    ``len(words)`` if a wrapper runs none.
+    """
+    found = [0] if words else []
+    while found and len(found) < MAX_STARTS and (start := command_start(words[found[-1] :])):
+        found.append(found[-1] + start)
+    return found
+
+
 def unwrapped(words: Sequence[str]) -> Sequence[str]:
     """Return the command that is run in the end; nothing if a wrapper runs none."""
-    while words and (start := command_start(words)):
-        words = words[start:]
-    return words
+    return words[starts(words)[-1] :] if words else words
 
 
 def command_line(words: Sequence[str]) -> str | None:
@@ -271,6 +280,10 @@ def command_line(words: Sequence[str]) -> str | None:
         is_bundled = "-c" in options and word[:1] == "-" and word[:2] != "--" and word.endswith("c")
         if word in options or is_bundled:
             return words[at + 1]
-    return next(
-        (word.partition("=")[2] for word in words[1:] if word.partition("=")[0] in options and "=" in word), None
-    )
+    for word in words[1:] if options else ():
+        option, has_value, value = word.partition("=")
+        if has_value and option in options:
+            return value
+        if name == "env" and word[:1] == "-" and word[1:2].isalpha() and "S" in option:  # `-vS'git push'`
+            return word.partition("S")[2]
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,7 +12,8 @@ from .changes import changes_of
 from .commands import CommandLine
 from .effects import SCRIPT_ENDING, Programs
 from .parser import parse
-from .programs import command_start, name_of
+from .programs import command_line, name_of, starts
+from .texts import CALLING, COMMAND_VARIABLE, PRINTERS, lines_run_by, lines_that_may_run, without_marks
 from .walk import literal, nodes
 
 TYPE_CHECKING = False
@@ -44,13 +46,22 @@ _VALUED = {
 _VALUED_OF = {name: frozenset(options.split()) for name, options in _VALUED.items()}
 _VALUED_OF["podman"] = _VALUED_OF["docker"]
 _SSH_VALUES = frozenset("-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -P -p -Q -R -S -W -w".split())
-_PRINTERS = frozenset("echo printf print cat tee".split())
+# They run their stdin, if they are told nothing else.
+_RUN_STDIN = frozenset("at batch crontab ssh su script expect make gmake".split())
+# They make other text of a text.
+_RECODERS = frozenset("base64 base32 xxd rev tr openssl sed".split())
+_PRINTING = PRINTERS | _RECODERS | {"cat", "tee"}
 # They run their operands, or a text among them, in ways that only they know.
 _CARRYING = (
-    programs.CARRIERS | programs.TEXT_RUNNERS | programs.EDITORS | programs.SHELLS | {"trap", "eval", "make", ""}
+    programs.CARRIERS
+    | programs.TEXT_RUNNERS
+    | programs.EDITORS
+    | programs.SHELLS
+    | {"trap", "eval", "make", "gmake", ""}
 )
-_RUN_BY_GIT = frozenset("bisect submodule filter-branch filter-repo difftool mergetool -x --exec --extcmd".split())
-_CALLING = re.compile(r"system|subprocess|popen|\bp?exec|spawn|\brun\b|shell|`|\bqx|%x|getline|\|")
+# They run a text in an option, and none of their operands.
+_TAKING_TEXTS = programs.TARS | {"git", "man", "rsync", "zip"}
+_RUN_BY_GIT = frozenset("bisect submodule filter-branch filter-repo difftool mergetool".split())
 
 
 class ShellCommand(NamedTuple):
@@ -81,18 +92,12 @@ class CommandText:
 
     def may_run(self, program: str, subcommand: Sequence[str], flags: Collection[str]) -> bool:
         """Whether it may run ``program`` with ``subcommand``, and one of ``flags`` if there are any."""
-        wanted = [program, *subcommand]
-        if any(_may_be(words, wanted, flags) for words in self._programs.started):
-            return True
-        for found in self._programs.found:
-            starts = range(1, len(found.words)) if _carries(found) else ()
-            if any(_may_be(found.words[at:], wanted, flags) for at in starts):
-                return True
-            if found.runs()[0] == "code" or found.name in programs.AWKS:
-                code = "\n".join(found.words[1:])
-                if _CALLING.search(code) and _names_in(code, wanted):
-                    return True
-        return False
+        wanted, read = [program, *subcommand], self._programs
+        return (
+            any(_may_be(words, at, wanted, flags) for words, at in read.started)
+            or any(CALLING.search(code) and _names_in(code, wanted) for code in read.codes)
+            or any(_may_name(text, program) for text in (*read.unread, *read.unread_guesses))
+        )
 
     def runs_only(self, allowed: Sequence[Sequence[str]]) -> bool:
         """Whether each command in it is certain, and one of ``allowed``."""
@@ -103,7 +108,7 @@ class CommandText:
 
     def is_opaque(self) -> bool:
         """Whether it may run anything: an unknown program, a script, code, or text that cannot be read."""
-        return not self._programs.is_readable or any(map(_is_opaque, self._programs.found))
+        return bool(self._programs.unread) or any(map(_is_opaque, self._programs.found))
 
     def _command(self, found: Invocation) -> ShellCommand:
         words = [_UNKNOWN.sub("…", word) for word in found.words] or [""]
@@ -147,22 +152,30 @@ def _carries(found: Invocation) -> bool:
     """Whether a program may run its operands as a command."""
     if found.name == "git":
         return not _RUN_BY_GIT.isdisjoint(found.words)
-    return found.name in _CARRYING or found.name not in programs.KNOWN
+    if found.name == "ssh":
+        return False  # its command is read by itself
+    return not found.unseen_task() and (found.name in _CARRYING or found.name not in programs.KNOWN)
 
 
-def _may_be(words: Sequence[str], wanted: Sequence[str], flags: Collection[str]) -> bool:
-    """Whether ``words`` may be a call of the program and the subcommands ``wanted``, with one of ``flags``."""
-    if not words:
-        return False
+def _may_name(text: str, program: str) -> bool:
+    """Whether a text that cannot be read may name ``program``."""
+    return re.search(r"[$`*?\[]", text) is not None or _names_in(re.sub(r"[\\'\"]", "", text), [program])
+
+
+def _may_be(words: Sequence[str], at: int, wanted: Sequence[str], flags: Collection[str]) -> bool:
+    """Whether ``words`` may, from ``at`` on, call the program and the subcommands ``wanted`` with one of ``flags``."""
     program, *names = wanted
-    name, args = words[0].rpartition("/")[2].removesuffix(".exe"), words[1:]
+    name = words[at].rpartition("/")[2].removesuffix(".exe")
+    if name.startswith(program) and not name[len(program) :].strip("0123456789."):  # `python3.11`
+        name = program
     if names and _fits(name, f"{program}-{names[0]}") and not _UNKNOWN.search(name):
         names = names[1:]
     elif not _fits(name, program):
         return False
     if MANY in name:
         return True
-    if program == "git" and any(each.startswith("alias.") and _names_in(each, names[:1]) for each in args):
+    args = words[at + 1 :]
+    if program == "git" and _names_in(" ".join(args).partition("alias.")[2].replace("=", " "), names[:1]):
         return True
     if not _subcommand_fits(program, args, names):
         return False
@@ -182,16 +195,18 @@ def _subcommand_fits(program: str, args: Sequence[str], names: Sequence[str]) ->
     starts = {0}  # the indexes at which the next subcommand, or an option before it, may be
     for name in names:
         following: set[int] = set()
-        waiting = sorted(starts)
+        waiting, seen = sorted(starts), starts
         for at in waiting:  # grows as it goes
             if at >= len(args):
                 continue
             word = args[at]
             if MANY in word or word[:1] == ONE:
                 return True
-            if word.startswith("-") and word != "-":
+            if word.startswith(("-", "+")) and word != "-":  # `cargo +nightly publish`
                 takes = [2] if valued and word in valued else [1] if valued is not None or "=" in word else [1, 2]
-                waiting += [at + step for step in takes if at + step not in waiting]
+                new = {at + step for step in takes} - seen
+                waiting += sorted(new)
+                seen |= new
             elif _fits(word, name):
                 following.add(at + 1)
         if not following:
@@ -255,8 +270,9 @@ class _Values(dict[str, str]):
 class _Programs(Programs):
     """The programs of a command line, with texts that another program may run as a command line.
 
-    ``started``: the words of each program, wrappers and shells with a text included, from the program on. ``guessed``:
-    the programs that only may run.
+    ``started``: what may start, each from the program on: wrappers, shells with a text, operands of a program that may
+    run them. ``codes``: what interpreters run. ``guessed``: the programs that only may run, ``unread_guesses``: the
+    texts that only may be command lines and cannot be read.
     """
 
     line = _Line
@@ -264,30 +280,43 @@ class _Programs(Programs):
     def __init__(self, text: str) -> None:
         super().__init__({})
         self.values = _Values({"IFS": " "})
-        self.started: list[Sequence[str]] = []
+        self.started: list[tuple[Sequence[str], int]] = []
+        self.codes: list[str] = []
         self.guessed: set[Invocation] = set()
+        self.unread_guesses: list[str] = []
         self._printed: list[str] = []
+        self._files: set[str] = set()
         self._runs_printed = False
         self._is_guess = False
         self.parse(text)
-        if self._runs_printed:
+        for name, _, value in [each.partition("=") for each in self.others]:
+            if COMMAND_VARIABLE.fullmatch(name):
+                self._guess(value, 1)
+        named = (path for each in self.found for path in each.written_files())
+        if self._runs_printed or not self._files.isdisjoint(map(os.path.normpath, (*self.writes, *named))):
+            self.codes += self._printed
             for printed in self._printed:
-                self._guess(printed, 1)
+                self._guess(without_marks(printed), 1)
+            if self._printed and any(each.name in _RECODERS for each in self.found):
+                self.started.append(([MANY], 0))
 
     def add(self, words: Sequence[str], documents: Sequence[str] = (), depth: int = 0) -> None:
         """Add a program with its arguments, and the texts among them that it may run."""
         first = len(self.found)
         gatherer = next((name for name in map(name_of, words) if name in programs.GATHERERS), "")
-        if gatherer and not self._is_guess:
-            marks = [after for word, after in pairwise(words) if word == "-I"]
-            for mark in ("{}", *marks):
-                words = [word.replace(mark, MANY) if word != "-I" else word for word in words]
+        if gatherer:
+            marks = {"{}", *(word[2:] or after for word, after in pairwise((*words, "")) if word[:2] == "-I")} - {""}
+            given = re.compile("|".join(map(re.escape, sorted(marks, key=len, reverse=True))) + "|^:::.*")
+            words = [word if word[:2] == "-I" else given.sub(MANY, word) for word in words]
             words = [*words, MANY] if gatherer in ("xargs", "parallel") else words
-        rest = words
-        while rest:
-            self.started.append(rest)
-            rest = rest[command_start(rest) or len(rest) :]
+        chain = starts(words)
+        self.started += [(words, at) for at in chain if at < len(words)]
+        self.unread += [" ".join(words)] if len(chain) == programs.MAX_STARTS else []
+        text = command_line(words)
+        self._runs_printed |= text is not None and _UNKNOWN.search(text) is not None
         super().add(words, documents, depth)
+        for text in lines_run_by(words):
+            self._guess(text, depth + 1)
         for found in self.found[first:][:1]:
             if self._is_guess:
                 self.guessed.add(found)
@@ -295,22 +324,37 @@ class _Programs(Programs):
 
     def _look_into(self, found: Invocation, documents: Sequence[str], depth: int) -> None:
         kind, script = found.runs()
-        if found.name in programs.SHELLS or found.name in ("source", "."):
-            is_fed = kind == "stdin" and not documents
-            self._runs_printed |= is_fed or _UNKNOWN.search(script) is not None or script in self.writes
-        if found.name in _PRINTERS:
+        files = (script, found.program if "/" in found.program else "")
+        self._files.update(map(os.path.normpath, filter(None, files)))
+        takes_stdin = kind == "stdin" or found.name in _RUN_STDIN or script == "/dev/stdin"
+        self._runs_printed |= (takes_stdin and not documents) or _UNKNOWN.search(script) is not None
+        if kind == "code" or found.name in programs.AWKS:
+            self.codes.append("\n".join(found.words[1:]))
+        elif kind == "stdin":
+            self.codes += documents
+        elif kind == "module":
+            rest = found.words[found.words.index(script) + 1 :] if script in found.words else [MANY]
+            self.started.append(([script, *rest], 0))
+        if found.name in _PRINTING:
             texts = [" ".join(word for word in found.words[1:] if not word.startswith("-")), *documents]
             self._printed += [re.sub(r"\\[n0]", "\n", text) for text in texts]
         if found.name == "ssh":
             self.parse(" ".join(_behind_host(found.words)), depth + 1)
-        for word in found.words if _carries(found) else ():
-            if any(mark in word for mark in " \t\n;|&"):
-                self._guess(word.lstrip("!"), depth + 1)
+        if _carries(found):
+            self._runs_printed |= any(name_of(word) in programs.SHELLS for word in found.words[1:])
+            self.started += [(found.words, at) for at in range(1, len(found.words))]
+        given = [*documents] if found.name in _CARRYING or takes_stdin else []
+        if _carries(found) or found.name in _TAKING_TEXTS:
+            given += lines_that_may_run(found.name, found.words[1:])
+        for text in given:
+            self._guess(without_marks(text), depth + 1)
 
     def _guess(self, text: str, depth: int) -> None:
         before, self._is_guess = self._is_guess, True
+        unread, self.unread = self.unread, []
         self.parse(text, depth)
-        self._is_guess = before
+        self.unread_guesses += self.unread
+        self._is_guess, self.unread = before, unread
 
 
 def _behind_host(words: Sequence[str]) -> Iterator[str]:

@@ -123,8 +123,9 @@ class HookCommand:
             self.directory = os.path.join(entry.directory, os.path.expanduser(config["cwd"]))
         self.own = list(filter(None, dict.fromkeys((self.directory, entry.directory, entry.project_dir))))
         self.programs = self._parse()
-        self.is_reading = self.programs.is_readable and all(each.only_reads() for each in self.programs.found)
-        self.words = [*(word for each in self.programs.found for word in each.words), *self.programs.others]
+        self._others = [*self.programs.others, *self.programs.unread]
+        self.is_reading = not self.programs.unread and all(each.only_reads() for each in self.programs.found)
+        self.words = [*(word for each in self.programs.found for word in each.words), *self._others]
         tokens = dict.fromkeys(token for each in self.words for token in _tokens(each))
         folders = [path for token in tokens for path in _paths(token, self.own) if os.path.isdir(path)]
         self.starts = list(dict.fromkeys((*self.own, *folders)))
@@ -178,7 +179,7 @@ class HookCommand:
     def _named(self) -> Iterator[str]:
         """Yield the literal words of the command that may name files to run."""
         found = self.programs.found
-        words = [*self.programs.others, *(word for each in found for word in each.wrappers)]
+        words = [*self._others, *(word for each in found for word in each.wrappers)]
         if self.is_reading:
             words = [each for each in words if _LOADS_CODE.match(each)]
             words += [word for each in found for word in each.code_operands()]

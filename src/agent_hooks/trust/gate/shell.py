@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-from itertools import pairwise
 
 from agent_hooks.shell import programs
 from agent_hooks.shell.changes import changes_files
@@ -16,6 +15,14 @@ from agent_hooks.shell.commands import CommandLine
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks.shell.programs import command_line, command_start, name_of
 from agent_hooks.shell.syntax import UNKNOWN
+from agent_hooks.shell.texts import (
+    CALLING,
+    COMMAND_VARIABLE,
+    lines_run_by,
+    lines_that_may_run,
+    printed_by,
+    without_marks,
+)
 from agent_hooks.system.paths import expanded
 
 from . import writing
@@ -35,32 +42,15 @@ if TYPE_CHECKING:
     from .calls import CallInfo
     from .paths import ProtectedPaths
 
-_ENCODED = Pattern(r"[-/]e(?:c|n\w*)?(?::(.+))?", re.IGNORECASE)
 _MAX_DEPTH = 8  # commands within commands
 _INLINE = Pattern(r"-[A-Za-z]*[ceErRp]$|-[ce].|--(?:eval|print|command|exec)\b|-Command$|-l?ne$", re.IGNORECASE)
-_PRINTERS = frozenset("echo printf print".split())
 _STDIN = frozenset("- /dev/stdin /dev/fd/0 /proc/self/fd/0".split())
 _OPEN = frozenset("source . su sudo doas script expect ssh crontab tmux screen".split())  # they may run their stdin
-# Variables whose value is a command, or a file that a shell reads at its start.
-_COMMAND_VARIABLE = Pattern(r"\w*(?:_COMMAND|EDITOR|PAGER|VISUAL|BROWSER|ASKPASS)|BASH_ENV|ENV|ZDOTDIR")
 _STARTUP_VARIABLES = frozenset(("BASH_ENV", "ENV", "ZDOTDIR"))
-_NAMING = Pattern(
-    r"^(?:-+[\w.-]+|[\w-]+(?:\.[\w-]+)+|\w*(?:command|exec|editor|pager|program|shell))=|^[+:!]+|^spawn ", re.IGNORECASE
-)  # before a command in an argument
 _FOLDER_OPTION = Pattern(r"(?:-[CD]|--chdir|--directory|--work-tree)(?:=(.+))?")
-_RUN_BY_GIT = frozenset(
-    "config bisect submodule filter-branch filter-repo difftool mergetool -c -x --exec --config-env --extcmd".split()
-)
 _KNOWN = programs.KNOWN | HOSTS.keys()
-# None of their arguments is a command line: it is text, a file, or code that is judged as such.
-_RUNS_NO_WORD = programs.READERS | programs.CHECKERS | programs.CLIENTS | programs.INTERPRETERS
-# GNU sed runs the argument of `e`; its input for `e` alone and for the flag of `s`.
-_RUN_BY_SED = Pattern(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)|\bs([^\w\s\\]).*?\2(.*?)\2\w*e")
+# Its `e` alone, and the flag of its `s`, run the input of GNU sed.
 _INPUT_OF_SED = Pattern(r"(?:^|[;{}\n\d$/!])\s*e\s*(?:$|[;}\n])|\bs([^\w\s\\]).*?\1.*?\1\w*e")
-_RUNNING_CODE = Pattern(r"system|\bp?exec|\beval|popen|spawn|`|\bqx|getline", re.IGNORECASE)
-_QUOTED = Pattern(r"""'((?:[^'\\\n]|\\.)+)'|"((?:[^"\\\n]|\\.)+)\"""")
-# The marks before a recipe of a makefile, and the time before a line for cron.
-_MARKS = Pattern(r"^([\t ]*)[-@+]+|^(?:[\d*/,-]+[ \t]+){5}", re.MULTILINE)
 
 
 def reason_against(text: str, cwd: str, protected: ProtectedPaths, call: CallInfo) -> str:
@@ -154,7 +144,7 @@ class Judging:
                 self._cwd = folder
                 if runs_code and (reason := reason_against_code(self, runs_code, text)):
                     return reason
-                if runs_input and (reason := self.judge(_MARKS.sub(r"\1", text))):
+                if runs_input and (reason := self.judge(without_marks(text))):
                     return reason
         return ""
 
@@ -166,10 +156,12 @@ class Judging:
 
     def _judge_command(self, command: Command) -> str:
         words = command.words
-        named = [value for name, value in command.assigned.items() if _COMMAND_VARIABLE.fullmatch(name)]
+        named = [value for name, value in command.assigned.items() if COMMAND_VARIABLE.fullmatch(name)]
         reason = first(self.judge_path(path, made_by=command) for path in command.targets)
         reason = reason or first(map(self.judge, named))
         self._fed += [command.body] if command.documents else []
+        if not reason and sum(name_of(word) in programs.CARRIERS for word in words) > programs.MAX_STARTS:
+            return self._judge_unreadable(" ".join(words))
         if reason or not words:
             return reason
         outside, self.lines[-1].cwd = self.cwd, self._folder_of(command)
@@ -190,18 +182,8 @@ class Judging:
         tree = command.assigned.get("GIT_WORK_TREE", "")
         return self.place_of(tree) if tree else self.cwd
 
-    def _note_output(self, program: Program) -> None:
-        """Note the texts that a program prints, or writes into files."""
-        name = program.name
-        if name in _PRINTERS or name == "jq" or name in programs.INTERPRETERS:
-            known = [word for word in program.operands if UNKNOWN not in word]
-            pairs = [pair for word in known for pair in _QUOTED.findall(word) if name not in _PRINTERS]
-            quoted = [re.sub(r"""\\(["'\\])""", r"\1", one or other) for one, other in pairs]
-            texts = (" ".join(known), "\n".join(known), *quoted)
-            self._fed += [re.sub(r"\\[n0]", "\n", text).replace("\\t", "\t") for text in texts]
-
     def _judge_program(self, program: Program, command: Command) -> str:
-        self._note_output(program)
+        self._fed += printed_by(program.name, program.operands)
         self._runs_input = self._is_run_from_input(program, command) or self._runs_input
         self._folders += [self.cwd] if self._runs_input or self._runs_code else []
         if program.gathers and (reason := self._judge_gathered(program, command)):
@@ -245,7 +227,7 @@ class Judging:
             is_code = any(map(_INLINE.match, operands)) or name in programs.AWKS
             if is_fed or (not is_code and not files):
                 self._runs_code = name
-            return is_code and _RUNNING_CODE.search(" ".join(operands)) is not None
+            return is_code and CALLING.search(" ".join(operands)) is not None
         if name in ("make", "gmake"):
             return "akefile" in self._text or any(map(self.is_fed, files))
         if name in ("sed", "gsed"):
@@ -261,25 +243,10 @@ class Judging:
         name, operands, words = program.name, program.operands, command.words
         if is_ours(words[0]) and words[1:2] == ["check"]:
             return  # it reports the decision about a command
-        rest = words
-        while rest:
-            if text := command_line(rest):
-                yield text
-            rest = rest[command_start(rest) or len(rest) :]
-        if name in ("powershell", "pwsh"):
-            pairs = [(_ENCODED.fullmatch(word), after) for word, after in pairwise((*operands, ""))]
-            yield from (_decoded(found[1] or after) for found, after in pairs if found)
-        if " " in program.words[0]:
-            yield " ".join(program.words)
-        if name in ("sed", "gsed"):
-            yield from (a or b.replace("\\", "") for word in operands for a, _, b in _RUN_BY_SED.findall(word))
-        is_versioning = name == "git" and _RUN_BY_GIT.isdisjoint(operands)
-        if is_versioning or name in _RUNS_NO_WORD:
-            return
+        yield from lines_run_by(words)
+        yield from lines_run_by(program.words)
         outside, self.is_guessing = self.is_guessing, True  # until the next word is asked for
-        for word in (word.partition("=")[2] for word in operands) if name == "alias" else operands:
-            if any(mark in word for mark in " \t\n;|&>") and not word.startswith(UNKNOWN):
-                yield _NAMING.sub("", _NAMING.sub("", word)).lstrip("+:!")
+        yield from lines_that_may_run(name, operands)
         self.is_guessing = outside
 
     def _judge_code(self, program: Program, command: Command) -> str:
@@ -341,16 +308,6 @@ class Judging:
         except ValueError:
             has_part = True
         return has_part or mentions_part(part, self._text)
-
-
-def _decoded(text: str) -> str:
-    """Return the command in the argument of ``-EncodedCommand``, the only form that Windows itself decodes."""
-    from base64 import b64decode
-
-    try:
-        return b64decode(text).decode("utf-16-le").replace("\\", "/")
-    except ValueError:
-        return ""
 
 
 def programs_of(words: Sequence[str], *, gathers: bool = False) -> list[Program]:
