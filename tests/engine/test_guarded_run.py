@@ -487,3 +487,20 @@ def test_a_run_ends_after_its_hooks_in_the_background():
     manager.add(HookRegistration("after_execution", late, mode="observe", background=True))
     turn(manager, lambda run, prompt: "done")
     assert heard == ["late"]
+
+
+def test_context_of_an_error_is_in_the_request_that_is_sent_again():
+    errors, asked = [ConnectionError("no line")], list[ModelRequest]()
+
+    def model(request: ModelRequest) -> str:
+        asked.append(request)
+        if errors:
+            raise errors.pop()
+        return "hi"
+
+    async def loop(run: GuardedRun, prompt: str) -> str:
+        await run.model(REQUEST, model)
+        return "done"
+
+    turn(managed(("on_error", lambda ctx: HookOutcome.retry().replace(context="The line was down."))), loop)
+    assert [message.content for message in asked[1].messages] == ["hello", "The line was down."]
