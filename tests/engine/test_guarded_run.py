@@ -87,6 +87,26 @@ def test_a_response_is_asked_for_again_until_the_limit(sync: bool):
 
 
 @both
+def test_a_request_that_is_sent_again_has_the_context_of_its_hooks_once(sync: bool):
+    asked: list[ModelRequest] = []
+
+    def model(request: ModelRequest) -> str:
+        asked.append(request)
+        return "no" if len(asked) == 1 else "yes"
+
+    manager = managed(
+        ("before_inference", lambda ctx: HookOutcome.update(context="It is Tuesday.")),
+        ("after_inference", lambda response: HookOutcome.retry("be polite") if response.content == "no" else None),
+    )
+    use = call_model(manager, model, sync=sync)
+    assert [[m.content for m in each.messages] for each in asked] == [
+        ["hello", "It is Tuesday."],
+        ["hello", "It is Tuesday.", "be polite"],
+    ]
+    assert [message.content for message in use.messages] == ["It is Tuesday."]
+
+
+@both
 def test_an_error_of_the_model_is_retried_or_raised(sync: bool):
     errors = [ConnectionError("no line")]
 
@@ -404,11 +424,11 @@ def test_no_signal_of_parallel_calls_in_threads_is_lost():
     run = GuardedRun(managed().hooks(), sync=True)
     signals = [StopSignal(reason=StopReason.COMPLETED, message=str(number)) for number in range(400)]
 
-    def take(some: list[StopSignal]) -> None:
+    def stop(some: list[StopSignal]) -> None:
         for each in some:
-            run.take(None, (each,))
+            run.stop(each)
 
-    threads = [threading.Thread(target=take, args=(signals[start::4],)) for start in range(4)]
+    threads = [threading.Thread(target=stop, args=(signals[start::4],)) for start in range(4)]
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
@@ -467,3 +487,20 @@ def test_a_run_ends_after_its_hooks_in_the_background():
     manager.add(HookRegistration("after_execution", late, mode="observe", background=True))
     turn(manager, lambda run, prompt: "done")
     assert heard == ["late"]
+
+
+def test_context_of_an_error_is_in_the_request_that_is_sent_again():
+    errors, asked = [ConnectionError("no line")], list[ModelRequest]()
+
+    def model(request: ModelRequest) -> str:
+        asked.append(request)
+        if errors:
+            raise errors.pop()
+        return "hi"
+
+    async def loop(run: GuardedRun, prompt: str) -> str:
+        await run.model(REQUEST, model)
+        return "done"
+
+    turn(managed(("on_error", lambda ctx: HookOutcome.retry().replace(context="The line was down."))), loop)
+    assert [message.content for message in asked[1].messages] == ["hello", "The line was down."]

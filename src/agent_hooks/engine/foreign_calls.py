@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from contextvars import ContextVar
-from time import time
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from agent_hooks.errors import HookMisuseError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest, ModelResponse
-from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome
-from agent_hooks.model.state import AgentState, Message, StopSignal, Usage, foremost
+from agent_hooks.model.outcome import PROCEED, WAITING, Decision, HookOutcome
+from agent_hooks.model.state import AgentState, Message, Step, StopSignal, foremost
 from agent_hooks.model.tool_call import ErrorInfo, ToolCall, ToolExecution
 from agent_hooks.model.values import Value, frozen_fields
 
-from .model_calls import AskingLoop, PendingRequest
+from .lifecycle import context_of
+from .model_calls import PendingRequest
 from .state_changes import guarded
-from .tool_calls import CallingLoop, PendingCall, described
+from .tool_calls import PendingCall, described, refuse_async
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agent_hooks.model.state import Usage
+
+    from .guarded_run import GuardedRun
     from .hooks import Errors, Hooks, Resume, Run
     from .plan import Chain
 
@@ -113,20 +115,7 @@ class _Waits(Exception):  # noqa: N818 - not an error: it carries the question o
     """Raised when the call has to wait for an answer."""
 
 
-class Keeper(Protocol):
-    """The run that an operation belongs to, which keeps the state."""
-
-    state: AgentState
-
-    def take(self, state: AgentState | None, signals: tuple[StopSignal, ...] = ()) -> None:
-        """Take over a state that a hook returned, and signals."""
-
-
-# The run, of a loop or of the runtime, or the single operation whose tool is at work: agents it starts belong to it.
-AT_WORK: ContextVar[Any] = ContextVar("agent_hooks_guarded_run", default=None)
-
-
-class ForeignLoop(CallingLoop):
+class ForeignLoop:
     """A loop of others, for one operation. ``fields``: fields of its contexts; ``keeper``: its run, if there is one."""
 
     def __init__(
@@ -136,38 +125,58 @@ class ForeignLoop(CallingLoop):
         *,
         sync: bool,
         resume: Resume = None,
-        keeper: Keeper | None = None,
+        keeper: GuardedRun | None = None,
     ) -> None:
-        super().__init__(hooks.manager.policy.max_retries)
         if not HookContext._known.issuperset(fields):
             raise HookContext._misfit(fields)
         self.hooks = hooks
+        self.max_retries = hooks.manager.policy.max_retries
         self.fields = frozen_fields(fields)
-        self.given = self.fields.get("state")
         self.sync = sync
         self.resume = resume
         self.keeper = keeper
+        self.given = self.state
+        self.is_stopping = False
         self.outcome = PROCEED  # of the event before the operation
         self.signals: list[StopSignal] = []
+        self.added: list[Message] = [] if keeper is None else keeper.added  # by hooks, for the next request
+
+    @property
+    def at_work(self) -> GuardedRun | ForeignLoop:
+        """The run that agents belong to which the tool of the operation starts: the operation itself without one."""
+        return self if self.keeper is None else self.keeper
+
+    @property
+    def state(self) -> AgentState | None:
+        """The state of the run; other operations may have changed it meanwhile."""
+        return self.fields.get("state") if self.keeper is None else self.keeper.state
 
     async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
-        """Dispatch an event; the first time, resume the operation that waits."""
+        """Dispatch an event and apply its outcome; the first time, resume the operation that waits."""
         resume, self.resume = self.resume, None
         if resume is None and not self.hooks.listens(event):
             return PROCEED
-        if self.keeper is not None:  # other calls of the run may have changed it meanwhile
-            self.fields["state"] = self.keeper.state
-        now = time()
-        fields = {"created_at": now, "updated_at": now, **self.fields, **frozen_fields(about), "event": event}
-        ctx = HookContext._of(fields)
+        ctx = context_of(event, self.fields, about, None if self.keeper is None else self.keeper.state)
         outcome = await self._dispatch(ctx, resume)
         if outcome.decision is Decision.ASK and outcome.token is None:
             outcome = self.hooks.keep_asked(ctx, outcome)
-        elif outcome.decision is Decision.STOP:
-            self.signals.append(StopSignal.decided(event, outcome))
         if event in _OPENING:
             self.outcome = outcome
+        # If the operation waits, its hooks run again when it resumes, and return all this again.
+        if outcome is not PROCEED and outcome.decision not in WAITING:
+            self._apply(event, outcome)
         return outcome
+
+    def _apply(self, event: HookEvent, outcome: HookOutcome) -> None:
+        self.signals += outcome.signals
+        if outcome.decision is Decision.STOP:
+            self.signals.append(StopSignal.decided(event, outcome))
+            self.is_stopping = True
+        if self.keeper is not None:
+            self.keeper.apply(event, outcome)
+        elif outcome.state is not None:
+            state = self.fields.get("state")
+            self.fields["state"] = outcome.state if state is None else guarded(state, outcome.state)
 
     async def _dispatch(self, ctx: HookContext, resume: Resume) -> HookOutcome:
         hooks = self.hooks
@@ -191,151 +200,112 @@ class ForeignLoop(CallingLoop):
         """Return the exception that ends the call; the outcome has the token."""
         return _Waits()
 
-    def take(self, outcome: HookOutcome) -> None:
-        """Collect the signals as well, and let the hooks that follow see a new state."""
-        super().take(outcome)
-        self.take_state(outcome)
-
-    def take_state(self, outcome: HookOutcome) -> None:
-        """Collect the signals, and let the hooks that follow see a new state."""
-        self.signals += outcome.signals
-        if outcome.state is not None:
-            self.keep(outcome.state)
-
-    def keep(self, state: AgentState) -> None:
-        """Make a state the one that hooks see from now on."""
-        if self.keeper is not None:
-            self.keeper.take(state)
-            state = self.keeper.state
-        elif self.given is not None:
-            state = guarded(self.fields["state"], state)
-        self.fields["state"] = state
-
     def stop(self, signal: StopSignal) -> None:
-        """Stop the run because a tool requests it."""
-        super().stop(signal)
+        """Stop the run."""
+        self.is_stopping = True
         self.signals.append(signal)
+        if self.keeper is not None:
+            self.keeper.stop(signal)
+
+    async def try_recover(self, error: BaseException) -> bool:
+        """Dispatch ``on_error``, and return whether a hook requests a retry."""
+        errors = () if self.state is None else self.state.errors
+        outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=(*errors, ErrorInfo.of(error)))
+        return outcome.decision is Decision.RETRY
+
+    def add(self, *messages: Message) -> None:
+        """Add messages of hooks to the next request."""
+        self.added += messages
+
+    def count(self, model: str, used: Usage, step: Step) -> None:  # noqa: ARG002 - a run of the runtime keeps the step
+        """Add what a response used to the state, if there is one."""
+        if self.keeper is not None:
+            self.keeper.count(model, used)
+        elif (state := self.state) is not None:
+            self.fields["state"] = state.with_model_usage(model, used)
 
     def collected(self) -> dict[str, Any]:
         """Return what hooks wish of the loop."""
         fields: dict[str, Any] = {"outcome": self.outcome, "signals": tuple(self.signals)}
-        if (state := self.fields.get("state")) is not self.given:
+        if (state := self.state) is not self.given:
             fields["state"] = state
         return fields
 
 
-def refuse_async(result: Any, what: str, method: str) -> None:
-    """Raise ``HookMisuseError`` for an awaitable in a sync loop."""
-    getattr(result, "close", bool)()
-    raise HookMisuseError(f"{what} is async: use `await hooks.{method}(...)`.")
-
-
-class ForeignCall(ForeignLoop):
+class ForeignCall(PendingCall):
     """A tool call in a loop of others."""
 
-    async def make(self, call: ToolCall, run: Run, passed: Errors) -> ToolUse:
-        """Make one call, as often as its hooks request."""
+    loop: ForeignLoop
+
+    def __init__(self, call: ToolCall, loop: ForeignLoop, run: Run, passed: Errors) -> None:
         if not isinstance(call, ToolCall):
             raise TypeError(f"A call is a ToolCall, not {type(call).__name__}: give ToolCall(name, arguments).")
-        returned = performed = error = None
+        super().__init__(call, loop, [])
+        self.run = run
+        self.passed = (*passed, HookMisuseError) if loop.sync else passed
 
-        async def tool(call: ToolCall) -> Any:
-            nonlocal returned
-            before = AT_WORK.get()
-            AT_WORK.set(self if self.keeper is None else self.keeper)
-            try:
-                returned = run(call)
-                if hasattr(returned, "__await__"):
-                    if self.sync:
-                        refuse_async(returned, f"The tool {call.name}", "call_tool")
-                    returned = await returned
-            finally:
-                AT_WORK.set(before)  # no token: a call may end in another task than it began in
-            return returned
-
-        one = PendingCall(call, self)
-        one.run = tool
-        one.passed = (*passed, HookMisuseError) if self.sync else passed
+    async def make(self) -> ToolUse:
+        """Make the call, as often as its hooks request."""
+        call, performed, error = self.call, None, None
         try:
-            while one.execution is None:
-                ready = await one.before()
+            while self.execution is None:
+                ready = await self.before()
                 if ready is not None:
-                    performed, error = await one.perform(ready)
-                    await one.after(performed, error)
-            execution = one.execution
+                    performed, error = await self.perform(ready)
+                    await self.after(performed, error)
+            execution = self.execution
         except _Waits:
-            asked = call.with_args(self.outcome._fields.get("tool_args", call.args))
-            execution = ToolExecution.denied(asked, self.outcome.reason)
-        fields = {**execution._fields, **self.collected(), "messages": tuple(self.messages)}
+            outcome = self.loop.outcome
+            asked = call.with_args(outcome._fields.get("tool_args", call.args))
+            execution = ToolExecution.denied(asked, outcome.reason)
+        fields = {**execution._fields, **self.loop.collected(), "messages": tuple(self.messages)}
         if error is not None and execution.error == described(error):
             fields["exception"] = error
         elif performed is not None and not (execution.failed or performed.failed):
             fields["is_untouched"] = execution._fields.get("result") is performed._fields.get("result")
-            fields["returned"] = returned
+            fields["returned"] = self.returned
         return ToolUse._of(fields)
 
 
-class ForeignRequest(ForeignLoop, AskingLoop):
+class ForeignRequest(PendingRequest):
     """A request to a model in a loop of others. ``run(request)`` returns the response, or what a driver may return."""
 
-    async def make(self, request: ModelRequest, run: Callable[[ModelRequest], Any]) -> ModelUse:
-        """Send one request, as often as its hooks request. Raises the errors of ``run``."""
-        if not isinstance(request, ModelRequest):
-            raise TypeError(f"A request is a ModelRequest, not {type(request).__name__}.")
-        self._request, self._run, self.usage = request, run, Usage()
-        pending, response = PendingRequest(self), None
-        try:
-            response = await pending.make()
-        except _Waits:
-            pending.outcome = self.outcome
-        outcome = pending.outcome
-        self.is_stopped = outcome.decision is Decision.STOP
-        fields: dict[str, Any] = {**self.collected(), "messages": tuple(self.messages)}
-        fields |= {"response": response, "finish_reason": pending.finish_reason}
-        if response is None:
-            signal = foremost(fields["signals"])
-            fields["reason"] = outcome.reason or (signal.message if signal else "")
-        elif outcome.context:
-            fields["context"] = outcome.context
-        return ModelUse._of(fields)
+    loop: ForeignLoop
+
+    def __init__(self, given: ModelRequest, loop: ForeignLoop, run: Callable[[ModelRequest], Any]) -> None:
+        if not isinstance(given, ModelRequest):
+            raise TypeError(f"A request is a ModelRequest, not {type(given).__name__}.")
+        super().__init__(loop, Step(index=0 if loop.keeper is None else loop.keeper.state.step_count))
+        self.given, self.run = given, run
 
     def request(self) -> ModelRequest:
-        """Return the request as it is before its hooks."""
-        return self._request
+        """Return the request with the messages that hooks have added."""
+        if added := self.loop.added:
+            self.given = self.given.replace(messages=(*self.given.messages, *added))
+            added.clear()
+        return self.given
 
     async def respond(self, request: ModelRequest) -> ModelResponse:
         """Return the response of the model."""
-        response = self._run(request)
+        response = self.run(request)
         if hasattr(response, "__await__"):
-            if self.sync:
+            if self.loop.sync:
                 refuse_async(response, "The model", "call_model")
             response = await response
         return ModelResponse.of(response)
 
-    async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
-        """Dispatch an event about the request."""
-        if "request" in about:
-            request = about["request"]
-            about = {"model": request.model, "message_count": len(request.messages), **about}
-            about["tool_count"] = len(request.tools)
-        outcome = await super().ask(event, **about)
-        if outcome is not PROCEED:
-            self.take_state(outcome)
-        return outcome
-
-    async def recovers(self, error: BaseException, *, is_last: bool) -> bool:
-        """Dispatch ``on_error``; return whether a hook requests a retry, and there may be one."""
-        info = ErrorInfo.of(error)
-        outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=(info,))
-        return outcome.decision is Decision.RETRY and not is_last
-
-    def add(self, *messages: Message) -> None:
-        """Collect the messages that hooks add in front of the response."""
-        self.messages += messages
-
-    def count(self, model: str, response: ModelResponse, used: ModelResponse) -> None:
-        """Add the usage to the state, if there is one."""
-        self.usage += response.usage
-        state: AgentState | None = self.fields.get("state")
-        if state is not None:
-            self.keep((state if self.keeper is None else self.keeper.state).with_model_usage(model, used.usage))
+    async def make(self) -> ModelUse:
+        """Send the request, as often as its hooks request. Raises the errors of ``run``."""
+        response = None
+        try:
+            response = await self.settle()
+        except _Waits:
+            self.outcome = self.loop.outcome
+        fields: dict[str, Any] = {**self.loop.collected(), "messages": tuple(self.added)}
+        fields |= {"response": response, "finish_reason": self.finish_reason}
+        if response is None:
+            signal = foremost(fields["signals"])
+            fields["reason"] = self.outcome.reason or (signal.message if signal else "")
+        elif self.outcome.context:
+            fields["context"] = self.outcome.context
+        return ModelUse._of(fields)

@@ -14,17 +14,19 @@ from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopS
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
-from .foreign_calls import AT_WORK, Ending, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
+from .foreign_calls import Ending, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
 from .lifecycle import COMPLETED, Lifecycle
 from .messages import NOT_RUN, has_failed, messages_from, messages_of
-from .state_changes import guarded
+from .model_calls import answered
 from .suspension import answering, exact_text
+from .tool_calls import AT_WORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
+    from agent_hooks.model.state import Usage
     from agent_hooks.model.tool_call import ToolCall
 
     from .foreign_calls import ModelUse
@@ -83,7 +85,7 @@ class GuardedRun(Lifecycle):
             execution_count=1,
             status="in_progress",
         )
-        self._taking = Lock()  # sync loops may make parallel calls in threads
+        self._changing = Lock()  # sync loops may make parallel calls in threads
         self._told: BaseException | None = None  # to on_error, by the request that it ended
         self.added: list[Message] = []  # by hooks, for the next request
         self._failures = 0
@@ -156,28 +158,21 @@ class GuardedRun(Lifecycle):
             await self._end_step()
             await self._begin_step()
             self._is_begun = False
-            if self.added:
-                request = request.replace(messages=(*request.messages, *self.added))
-                self.added.clear()
-            step = Step(index=self.state.step_count)
-            loop = ForeignRequest(self.hooks, self._place(), sync=self.sync, keeper=self)
+            pending = ForeignRequest(request, self._loop(self.hooks), ask)
             try:
-                use = await loop.make(request, ask)
+                use = await pending.make()
             except BaseException as error:
                 self._told = error
                 if is_failure(error):
-                    self._step = step.replace(errors=(ErrorInfo.of(error),), usage=loop.usage)
+                    self._step = pending.step.replace(errors=(ErrorInfo.of(error),))
                 raise
-            self.take(None, use.signals)
+            request = pending.given
             if use.context:
                 self.added.append(hook_message(use.context))
-            if (response := use.response) is not None:
-                if loop.is_stopped:  # another request of the run may have stopped it meanwhile
-                    self.is_stopping = True
-                message = Message(role="assistant", content=response.content or "", tool_calls=response.tool_calls)
-                self._step = step.replace(message=message, usage=loop.usage, model=response.model or request.model)
+            if use.response is not None:
+                self._step = answered(pending.step, use.response)
                 return use
-            self._step = step.replace(usage=loop.usage) if loop.usage.total else step
+            self._step = pending.step
             if use.token or not use.signals:
                 signal = StopSignal.decided(HookEvent.BEFORE_INFERENCE, use.outcome)
                 self.add_signal(signal.replace(message=_NO_ANSWER + use.reason))
@@ -215,7 +210,6 @@ class GuardedRun(Lifecycle):
         if use.token:
             self._remember(call, use.token)
             return use
-        self.take(None, use.signals)
         self.added += use.messages
         self._executions.append(use)
         return use
@@ -225,11 +219,7 @@ class GuardedRun(Lifecycle):
         return self.waiting.get(self._key(call)) in self.hooks.manager.suspended
 
     async def _call(self, hooks: Hooks, call: ToolCall, run: Run, resume: Resume, passed: Errors) -> ToolUse:
-        loop = ForeignCall(hooks, self._place(), sync=self.sync, resume=resume, keeper=self)
-        use = await loop.make(call, run, passed)
-        if loop.is_stopped:  # nothing is read first: calls in other threads may stop the run as well
-            self.is_stopping = True
-        return use
+        return await ForeignCall(call, self._loop(hooks, resume=resume), run, passed).make()
 
     def _key(self, call: ToolCall) -> tuple[str, ...]:
         fields = self.fields
@@ -318,20 +308,14 @@ class GuardedRun(Lifecycle):
 
     # -- its events --------------------------------------------------------------------------------------------------
 
-    def _place(self) -> dict[str, Any]:
-        return {**self.fields, "state": self.state, "step_index": self.state.step_count}
+    def _loop(self, hooks: Hooks, *, sync: bool | None = None, resume: Resume = None) -> ForeignLoop:
+        return ForeignLoop(hooks, self.fields, sync=self.sync if sync is None else sync, resume=resume, keeper=self)
 
     async def ask(self, event: HookEvent, *, sync: bool | None = None, **about: Any) -> HookOutcome:
         """Dispatch an event and apply its outcome. ``sync`` (default: that of the run): its caller cannot wait."""
         outcome = PROCEED
         if self.hooks.listens(event):
-            loop = ForeignLoop(self.hooks, self._place(), sync=self.sync if sync is None else sync, keeper=self)
-            outcome = await loop.ask(event, **about)
-            if outcome is not PROCEED and outcome.decision not in WAITING:
-                with self._taking:
-                    self.apply(event, outcome)
-                if outcome.decision is Decision.STOP:
-                    self.is_stopping = True
+            outcome = await self._loop(self.hooks, sync=sync).ask(event, **about)
         if event is HookEvent.SHOULD_CONTINUE and self._is_complete:
             self.add_signal(COMPLETED)
         return outcome
@@ -419,13 +403,20 @@ class GuardedRun(Lifecycle):
             await self.ask(HookEvent.AFTER_STEP, step=step)
             self.state = self.state if step.is_blank else self.state.with_step(step)
 
-    def take(self, state: AgentState | None, signals: tuple[StopSignal, ...] = ()) -> None:
-        """Take over a state that a hook returned, and signals."""
-        with self._taking:
-            if state is not None:
-                self.state = guarded(self.state, state)
-            if new := [signal for signal in signals if signal not in self.state.stop_signals]:
-                self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *new))
+    def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
+        """Apply the outcome to the state."""
+        with self._changing:
+            super().apply(event, outcome)
+
+    def stop(self, signal: StopSignal) -> None:
+        """Stop the run because a tool or a driver requests it, or hooks let no response pass."""
+        with self._changing:
+            super().stop(signal)
+
+    def count(self, model: str, used: Usage) -> None:
+        """Add what a response used to the state."""
+        with self._changing:
+            self.state = self.state.with_model_usage(model, used)
 
 
 def current_run() -> GuardedRun | None:

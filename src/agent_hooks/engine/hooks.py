@@ -194,9 +194,9 @@ class Hooks:
         If a hook suspends the call, or asks and the view leaves the answer to the host, the result is blocked and has a
         ``token``. The same call and fields with ``resume=(token, decision)`` go on from there, as ``resume`` does.
         """
-        from .foreign_calls import ForeignCall
+        from .foreign_calls import ForeignCall, ForeignLoop
 
-        return await ForeignCall(self, fields, sync=False, resume=resume).make(call, run, passed)
+        return await ForeignCall(call, ForeignLoop(self, fields, sync=False, resume=resume), run, passed).make()
 
     def call_tool_sync(
         self, call: ToolCall, run: Run, *, resume: Resume = None, passed: Errors = (), **fields: Any
@@ -204,9 +204,9 @@ class Hooks:
         """Do the same without an event loop. Raises ``HookMisuseError`` if ``run`` is async. Async hooks run in the
         event loop of one thread of the process; without anyio, which that needs, they raise the same error.
         """
-        from .foreign_calls import ForeignCall
+        from .foreign_calls import ForeignCall, ForeignLoop
 
-        return drive(ForeignCall(self, fields, sync=True, resume=resume).make(call, run, passed))
+        return drive(ForeignCall(call, ForeignLoop(self, fields, sync=True, resume=resume), run, passed).make())
 
     async def call_model(
         self, request: ModelRequest, run: Callable[[ModelRequest], Any], *, resume: Resume = None, **fields: Any
@@ -218,17 +218,17 @@ class Hooks:
         of an error, at most ``HookPolicy.max_retries`` times; other errors of ``run`` are raised. ``resume`` and
         ``fields`` are those of ``call_tool``.
         """
-        from .foreign_calls import ForeignRequest
+        from .foreign_calls import ForeignLoop, ForeignRequest
 
-        return await ForeignRequest(self, fields, sync=False, resume=resume).make(request, run)
+        return await ForeignRequest(request, ForeignLoop(self, fields, sync=False, resume=resume), run).make()
 
     def call_model_sync(
         self, request: ModelRequest, run: Callable[[ModelRequest], Any], *, resume: Resume = None, **fields: Any
     ) -> ModelUse:
         """Do the same without an event loop, as ``call_tool_sync`` does."""
-        from .foreign_calls import ForeignRequest
+        from .foreign_calls import ForeignLoop, ForeignRequest
 
-        return drive(ForeignRequest(self, fields, sync=True, resume=resume).make(request, run))
+        return drive(ForeignRequest(request, ForeignLoop(self, fields, sync=True, resume=resume), run).make())
 
     async def run_turn(self, prompt: Any, run: Callable[[GuardedRun, Any], Any], **fields: Any) -> Ending:
         """Run a loop on a prompt under its hooks, and return its output as they judged it.

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import Decision
 from agent_hooks.model.policy import RANKS
 from agent_hooks.model.state import StopReason, StopSignal, hook_message
+from agent_hooks.model.values import frozen_fields
 from agent_hooks.system.visible import logger_of
 
 from .messages import last_of, messages_from
 from .state_changes import guarded
 
 if TYPE_CHECKING:
+    from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState, Message
 
@@ -63,6 +67,7 @@ class Lifecycle:
     state: AgentState
     parent: Any
     max_forced: int
+    sync = False
 
     def __init__(self) -> None:
         self.continuation: ContinuationRequest | None = None  # a hook requests another round
@@ -145,6 +150,11 @@ class Lifecycle:
         """Add a stop signal."""
         self.state = self.state.with_stop_signal(signal)
 
+    def stop(self, signal: StopSignal) -> None:
+        """Stop the run because a tool or a driver requests it, or hooks let no response pass."""
+        self.is_stopping = True
+        self.add_signal(signal)
+
     def apply(self, event: HookEvent, outcome: HookOutcome) -> None:
         """Apply the outcome to the state: messages, signals, a request to continue or stop."""
         brought = outcome._fields
@@ -160,6 +170,7 @@ class Lifecycle:
         if brought.get("signals"):
             self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *outcome.signals))
         if outcome.decision is Decision.STOP:
+            self.is_stopping = True
             self.add_signal(StopSignal.decided(event, outcome))
         self.request_continuation(outcome)
 
@@ -187,6 +198,29 @@ class Lifecycle:
             errors += [error for error in self.state.errors if error not in errors]
             self.state = self.state.replace(errors=tuple(errors))
         return status
+
+
+def about_request(request: ModelRequest) -> dict[str, Any]:
+    """Return the fields of a request for hooks."""
+    return {
+        "request": request,
+        "model": request.model,
+        "message_count": len(request._fields.get("messages", ())),
+        "tool_count": len(request.tools),
+    }
+
+
+def context_of(
+    event: HookEvent, place: dict[str, Any], about: dict[str, Any], state: AgentState | None = None
+) -> HookContext:
+    """Return the context for hooks: ``place`` and ``about`` are fields of it, those of ``place`` frozen already."""
+    if "request" in about:
+        about = {**about_request(about["request"]), **about}
+    now = time()
+    fields = {"created_at": now, "updated_at": now, **place, **frozen_fields(about), "event": event}
+    if state is not None:
+        fields["state"], fields["step_index"] = state, state.step_count
+    return HookContext._of(fields)
 
 
 def final_status(state: AgentState) -> str:

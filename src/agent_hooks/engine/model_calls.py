@@ -8,25 +8,35 @@ from agent_hooks.errors import RunError, StopRunError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
-from agent_hooks.model.state import Message, StopReason, StopSignal, hook_message
+from agent_hooks.model.state import Message, Step, StopReason, StopSignal, hook_message
 
 from .calling import is_failure
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Iterable
 
     from agent_hooks.model.outcome import HookOutcome
 
 
-class AskingLoop:
-    """The loop that sends requests: it dispatches their events, and collects what hooks add and refuse.
+class PendingRequest:
+    """One request in progress. ``loop``: the run of the runtime, or the ``ForeignLoop``, that sends it.
 
-    ``ask`` and ``pause`` are those of a ``CallingLoop``.
+    ``step``: its step; ``made``: the number of requests sent; ``hints``: why responses were refused; ``added``: the
+    messages that hooks added in front of the response, of which a retry adds none again.
+
+    Once it is settled, ``finish_reason`` is ``withheld`` or ``retry_limit`` if hooks let no response pass, and
+    ``outcome`` is the last one.
     """
 
-    ask: Callable[..., Awaitable[HookOutcome]]
-    pause: Callable[..., Exception]
-    max_retries: int
+    finish_reason = ""
+    outcome: HookOutcome = PROCEED
+
+    def __init__(self, loop: Any, step: Step, made: int = 0, hints: Iterable[Message] = ()) -> None:
+        self.loop = loop
+        self.step = step
+        self.made = made
+        self.hints = list(hints)
+        self.added: list[Message] = []
 
     def request(self) -> ModelRequest:
         """Return the request as it is before its hooks; each attempt begins with it."""
@@ -36,40 +46,7 @@ class AskingLoop:
         """Return the response of the model."""
         raise NotImplementedError
 
-    async def recovers(self, error: BaseException, *, is_last: bool) -> bool:
-        """Dispatch ``on_error``; return whether a hook requests a retry, and there may be one."""
-        raise NotImplementedError
-
-    def stop(self, signal: StopSignal) -> None:
-        """Stop the run."""
-        raise NotImplementedError
-
-    def add(self, *messages: Message) -> None:
-        """Add messages of hooks to the conversation, in front of the response."""
-        raise NotImplementedError
-
-    def count(self, model: str, response: ModelResponse, used: ModelResponse) -> None:
-        """Record a response, and the one that the model gave in fact."""
-        raise NotImplementedError
-
-
-class PendingRequest:
-    """One request in progress. ``made``: the number of requests sent; ``hints``: why responses were refused.
-
-    Once it is settled, ``finish_reason`` is ``withheld`` or ``retry_limit`` if hooks let no response pass, and
-    ``outcome`` is the last one.
-    """
-
-    finish_reason = ""
-    outcome: HookOutcome = PROCEED
-
-    def __init__(self, loop: AskingLoop, made: int = 0, hints: Iterable[Message] = ()) -> None:
-        self.loop = loop
-        self.made = made
-        self.hints = list(hints)
-        self._added: list[Message] = []  # a retry does not add them again
-
-    async def make(self) -> ModelResponse | None:
+    async def settle(self) -> ModelResponse | None:
         """Return the response as its hooks judged it; None if they let none pass. Raises the model's errors."""
         loop = self.loop
         while True:
@@ -78,14 +55,14 @@ class PendingRequest:
                 return None
             self.made += 1
             try:
-                response = await loop.respond(request)
+                response = await self.respond(request)
             except BaseException as error:
                 if not is_failure(error):
                     raise
                 if isinstance(error, StopRunError):
                     loop.stop(StopSignal.requested(error, request.model))
                     return None
-                if not await loop.recovers(error, is_last=self.made > loop.max_retries):
+                if not await loop.try_recover(error) or self.made > loop.max_retries:
                     raise
                 continue
             used, model = response, response.model or request.model
@@ -95,20 +72,23 @@ class PendingRequest:
                 response = ModelResponse.of(outcome.response)
                 if not response.usage.total:
                     response = response.replace(usage=used.usage)
-            loop.count(model, response, used)
+            # As the parts of a response and a request, these are frozen.
+            usage = self.step.usage + response.usage
+            self.step = self.step._with(model=model, usage=usage, finish_reason=response.finish_reason)
+            loop.count(model, used.usage, self.step)
             if outcome.decision is not Decision.RETRY:
                 return self._answered(response)
             if self.made > loop.max_retries:
                 message = f"Retry limit reached: {loop.max_retries}/{loop.max_retries}"
                 loop.stop(StopSignal(reason=StopReason.RETRY_LIMIT, message=message, source="AgentRun"))
-                self.finish_reason = "retry_limit"
+                self._withhold("retry_limit")
                 return None
             self.hints += [hook_message(text) for text in (outcome.reason, outcome.context) if text]
 
     async def _before(self) -> ModelRequest | None:
         """Return the request as changed by its hooks, None if they block it."""
         loop, hints = self.loop, tuple(self.hints)
-        request = loop.request()
+        request = self.request()
         if hints:
             request = request.replace(messages=(*request.messages, *hints))
         outcome = self.outcome = await loop.ask(HookEvent.BEFORE_INFERENCE, request=request)
@@ -117,8 +97,8 @@ class PendingRequest:
         if outcome.decision in WAITING:
             raise loop.pause(HookEvent.BEFORE_INFERENCE, outcome, made=self.made, hints=hints, request=request)
         new = [hook_message(outcome.context)] if outcome.context else []
-        new = [message for message in new if message not in self._added]
-        self._added += new
+        new = [message for message in new if message not in self.added]
+        self.added += new
         loop.add(*new)
         if outcome.blocks:
             if outcome.decision is not Decision.STOP:
@@ -133,5 +113,17 @@ class PendingRequest:
         if self.outcome.decision is not Decision.DENY:
             return response
         self.loop.stop(StopSignal.decided(HookEvent.AFTER_INFERENCE, self.outcome))
-        self.finish_reason = "withheld"
+        self._withhold("withheld")
         return None
+
+    def _withhold(self, finish_reason: str) -> None:
+        self.finish_reason = finish_reason
+        self.step = self.step.replace(finish_reason=finish_reason)
+
+
+def answered(step: Step, response: ModelResponse) -> Step:
+    """Return the step with the message of the response."""
+    content = "" if response.content is None else response.content
+    # The parts are frozen, as those of a response.
+    fields = {"role": "assistant", "content": content, "tool_calls": response.tool_calls}
+    return step._with(message=Message._of({**fields, "metadata": response.metadata}))

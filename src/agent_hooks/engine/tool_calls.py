@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from agent_hooks.errors import RunError, StopRunError
+from agent_hooks.errors import HookMisuseError, RunError, StopRunError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
 from agent_hooks.model.snapshot import read_only
@@ -30,49 +31,60 @@ NOT_AGAIN = "Not made again: the run was stopped."
 MADE = "The call was made before, and its result was refused."
 
 
-class CallingLoop:
-    """The loop that makes calls: it dispatches their events, and collects the hooks' messages and wishes to stop.
+# The run, or the single operation, whose tool is at work: agents that it starts belong to it.
+AT_WORK: ContextVar[Any] = ContextVar("agent_hooks_guarded_run", default=None)
 
-    ``ask(event, **about)`` returns the outcome of an event. ``pause(event, outcome, made=…, tool_call=…)`` returns the
-    exception to raise if a call that was made ``made`` times has to wait for an answer.
-    """
 
-    ask: Callable[..., Awaitable[HookOutcome]]
-    pause: Callable[..., Exception]
-    sync = False
+class CallingLoop(Protocol):
+    """The loop that an operation belongs to: a run of the runtime, or a ``ForeignLoop``."""
 
-    def __init__(self, max_retries: int) -> None:
-        self.max_retries = max_retries
-        self.messages: list[Message] = []
-        self.is_stopped = False
+    sync: bool
+    max_retries: int
+    is_stopping: bool
 
-    def take(self, outcome: HookOutcome) -> None:
-        """Collect the messages of an outcome, and note whether it stops the run."""
-        self.messages += outcome.messages
-        self.is_stopped = self.is_stopped or outcome.decision is Decision.STOP
+    @property
+    def at_work(self) -> Any:
+        """The run that agents belong to which a tool starts."""
 
-    def stop(self, signal: StopSignal) -> None:  # noqa: ARG002 - a subclass adds it
-        """Stop the run because a tool requests it."""
-        self.is_stopped = True
+    @property
+    def ask(self) -> Callable[..., Awaitable[HookOutcome]]:
+        """A coroutine function that dispatches an event with these fields, and applies its outcome."""
 
-    def block(self) -> None:
-        """Note that the call is blocked for good, and does not wait any more."""
+    @property
+    def pause(self) -> Callable[..., BaseException]:
+        """Return the exception to raise for an operation that has to wait: ``pause(event, outcome, made=…, **about)``,
+        where it was made ``made`` times.
+        """
+
+    def stop(self, signal: StopSignal) -> None:
+        """Stop the run."""
+
+
+def refuse_async(result: Any, what: str, method: str) -> None:
+    """Raise ``HookMisuseError`` for an awaitable in a sync loop."""
+    getattr(result, "close", bool)()
+    raise HookMisuseError(f"{what} is async: use `await hooks.{method}(...)`.")
 
 
 class PendingCall:
     """One call in progress. ``execution``: the result as judged by its hooks, None while it is pending; ``made``: the
-    number of executions; ``context``: context of the hooks before it. ``run(call)`` returns the tool's own result, and
-    raises its errors; those of the types ``passed`` are raised on, not told to hooks.
+    number of executions; ``context``: context of the hooks before it; ``messages``: those that hooks add behind the
+    result. ``run(call)`` returns the tool's own result, and raises its errors; those of the types ``passed`` are raised
+    on, not told to hooks. ``returned``: the tool's own object.
     """
 
-    run: Callable[[ToolCall], Awaitable[Any]]
+    run: Callable[[ToolCall], Any]
     made = 0
     context = ""
     passed: Errors = ()
+    returned: Any = None
 
-    def __init__(self, call: ToolCall, loop: CallingLoop, execution: ToolExecution | None = None) -> None:
+    def __init__(
+        self, call: ToolCall, loop: CallingLoop, messages: list[Message], execution: ToolExecution | None = None
+    ) -> None:
         self.call = call
         self.loop = loop
+        self.messages = messages
         self.execution = execution
 
     async def before(self) -> ToolCall | None:
@@ -85,12 +97,11 @@ class PendingCall:
         if outcome.decision in WAITING:
             raise loop.pause(HookEvent.BEFORE_TOOL_USE, outcome, made=self.made, tool_call=call)
         self.context = "\n\n".join(filter(None, (outcome.context, MADE if self.made and outcome.blocks else "")))
-        loop.take(outcome)
+        self.messages += outcome.messages
         if "tool_args" in outcome._fields:
             call = call.with_args(outcome._fields["tool_args"])
         if not outcome.blocks:
             return call
-        loop.block()
         execution = with_context(ToolExecution.denied(call, outcome.reason), self.context)
         await self._tell_blocked(execution)
         self.execution = execution
@@ -102,10 +113,19 @@ class PendingCall:
 
     async def perform(self, call: ToolCall) -> Performed:
         """Run the tool; return the execution and the error, if any."""
-        started = perf_counter()
+        started, before = perf_counter(), AT_WORK.get()
         try:
-            with marked_as_agent():
-                result = await self.run(call)
+            AT_WORK.set(self.loop.at_work)
+            try:
+                with marked_as_agent():
+                    result = self.run(call)
+                    if hasattr(result, "__await__"):
+                        if self.loop.sync:
+                            refuse_async(result, f"The tool {call.name}", "call_tool")
+                        result = await result
+            finally:
+                AT_WORK.set(before)  # no token: a call may end in another task than it began in
+            self.returned = result
             if hasattr(type(result), "__next__") or hasattr(type(result), "__anext__"):
                 raise RunError("The tool returned an iterator, which can be read only once; it must return a list.")
             duration = perf_counter() - started
@@ -141,7 +161,7 @@ class PendingCall:
                 error=error,
                 error_text=execution.error.message,
             )
-            self.loop.take(outcome)
+            self.messages += outcome.messages
             again = outcome.decision is Decision.RETRY
             if outcome.error_text is not None:
                 execution = execution.replace(error=execution.error.replace(message=outcome.error_text))
@@ -157,9 +177,9 @@ class PendingCall:
         if outcome is PROCEED and not again:
             self.execution = with_context(execution, self.context) if self.context else execution
             return
-        self.loop.take(outcome)
+        self.messages += outcome.messages
         is_refused = outcome.decision is Decision.RETRY
-        is_stopped, most = self.loop.is_stopped, self.loop.max_retries
+        is_stopped, most = self.loop.is_stopping, self.loop.max_retries
         if (again or is_refused) and self.made <= most and not is_stopped:
             return
         if "result" in outcome._fields:

@@ -7,6 +7,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.hooks import Hooks
+from agent_hooks.engine.lifecycle import about_request
 from agent_hooks.engine.stack import HookStack
 from agent_hooks.engine.suspension import check_age
 from agent_hooks.errors import RunError, SuspensionError
@@ -26,7 +27,6 @@ from .interceptors import interceptor_of
 from .loop import AgentRun
 from .pausing import Resumption, abandoned, check_store, dispatch_now
 from .python_tools import toolset
-from .run_states import about_request
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

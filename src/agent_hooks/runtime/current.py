@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar
 
 from agent_hooks.engine import guarded_run
 from agent_hooks.engine.calling import in_event_loop
-from agent_hooks.engine.foreign_calls import AT_WORK
+from agent_hooks.engine.tool_calls import AT_WORK
 from agent_hooks.errors import HookMisuseError, RunError
 from agent_hooks.model.state import AgentState, BegunCall
 

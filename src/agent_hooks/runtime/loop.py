@@ -6,7 +6,7 @@ from logging import DEBUG
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
-from agent_hooks.engine.lifecycle import Lifecycle, final_status
+from agent_hooks.engine.lifecycle import Lifecycle, context_of, final_status
 from agent_hooks.engine.messages import UNRELEASED, messages_from, with_cut_step
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
@@ -16,11 +16,11 @@ from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, Caller, acting_as, check_asyncio, framework_run
 from .defaults import DEFAULT_EVENTS, DefaultChains
-from .inference import ReportedError, infer
+from .inference import infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
 from .pausing import Paused, pause, remember
-from .run_states import active_skill, answer_of, context_of, fresh, limit_signal, with_answer, with_skill, with_tools
+from .run_states import active_skill, answer_of, fresh, limit_signal, with_answer, with_skill, with_tools
 from .tool_calls import ToolCalls
 from .watched_runs import watched
 
@@ -58,6 +58,7 @@ class AgentRun(Lifecycle):
         super().__init__()
         parent = framework_run() if parent is None else parent
         self.agent, self.max_forced = agent, agent.policy.max_forced_continuations
+        self.max_retries = agent.policy.max_retries
         self.hooks = agent.interceptor
         self.defaults = DefaultChains()
         self.parent = parent
@@ -71,6 +72,7 @@ class AgentRun(Lifecycle):
         self.waits_again: Resumption | None = None  # until the run is suspended for the same operation again
         self.paused: Suspended | None = None  # where in a step to resume
         self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens a long conversation
+        self.told: BaseException | None = None  # the last error that hooks know of
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
             self.state: AgentState = fresh(state, agent.agent_id, is_new=prompt is not None)
@@ -95,6 +97,11 @@ class AgentRun(Lifecycle):
         self.fields.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
         names = ("session_id", "project_dir", "scope", "skill", *(() if self.agent.identity.cwd else ("cwd",)))
         self.fields.update({name: parent.fields[name] for name in names if parent.fields.get(name)})
+
+    @property
+    def at_work(self) -> AgentRun:
+        """What agents that a tool of the run starts belong to."""
+        return self
 
     def __aiter__(self) -> AsyncIterator[AgentState]:
         return self._states
@@ -251,7 +258,7 @@ class AgentRun(Lifecycle):
 
     async def try_recover(self, error: BaseException) -> bool:
         """Dispatch ``on_error``, and return whether a hook requests a retry."""
-        info = ErrorInfo.of(error)
+        self.told, info = error, ErrorInfo.of(error)
         self.state = self.state.replace(status="failed")
         outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=(*self.state.errors, info))
         if outcome.decision is not Decision.RETRY:
@@ -261,11 +268,10 @@ class AgentRun(Lifecycle):
 
     async def fail(self, step: Step, error: BaseException) -> Step:
         """Mark the run as failed, and return the step with the error."""
-        part = f"model {self.agent.driver.model}" if isinstance(error, ReportedError) else f"step {step.index}"
-        if isinstance(error, ReportedError):
-            error = error.error
-        else:
+        is_told = error is self.told
+        if not is_told:
             await self.try_recover(error)
+        part = f"model {self.agent.driver.model}" if is_told else f"step {step.index}"
         self.note_failure(part, error)
         info = ErrorInfo.of(error)
         self.state = self.state.replace(status="failed", errors=(*self.state.errors, info))
@@ -307,7 +313,7 @@ class AgentRun(Lifecycle):
             is_settled = event in DEFAULT_EVENTS and self.defaults.settle(self, event, about.get("step"))
             if is_settled or not self.hooks.listens(event):
                 return PROCEED
-        ctx = context_of(event, self.state, self.fields, about)
+        ctx = context_of(event, self.fields, about, self.state)
         token = CURRENT.set(self.in_hook)  # in `acting_as`, this takes twice as long
         try:
             if resumption is not None:
@@ -317,8 +323,7 @@ class AgentRun(Lifecycle):
                     self.waits_again = resumption
                 else:
                     self.answered = resumption
-                    # A tool call starts later: when the tool is called, or once it is denied.
-                    if event is not HookEvent.BEFORE_TOOL_USE:
+                    if event is not HookEvent.BEFORE_TOOL_USE or outcome.blocks:  # a tool is called later
                         self.start_answered()
             else:
                 outcome = await self.hooks.dispatch(ctx)
@@ -332,6 +337,10 @@ class AgentRun(Lifecycle):
         self.count_spent()
         return outcome
 
+    def count(self, model: str, used: Usage, step: Step) -> None:
+        """Record a response, and what the model used in fact."""
+        self.state = self.state.with_model_usage(model, used)._with(current_step=step)
+
     def count_spent(self) -> None:
         """Add model usage of hooks and tools to the state."""
         for model, usage in self.spent:
@@ -340,7 +349,7 @@ class AgentRun(Lifecycle):
 
     def context(self, event: HookEvent, **about: Any) -> HookContext:
         """Return the context for hooks: the current state of the run."""
-        return context_of(event, self.state, self.fields, about)
+        return context_of(event, self.fields, about, self.state)
 
     async def ask_or_pause(
         self, event: HookEvent, *, made: int = 0, hints: Sequence[Message] = (), **about: Any

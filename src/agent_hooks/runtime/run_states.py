@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-from time import time
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.messages import has_failed
 from agent_hooks.errors import SuspensionError
-from agent_hooks.model.context import HookContext
 from agent_hooks.model.state import Message, Step, StopReason, StopSignal
-from agent_hooks.model.values import frozen_fields
 
 if TYPE_CHECKING:
-    from agent_hooks.model.events import HookEvent
-    from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.state import AgentState
     from agent_hooks.model.tool_call import ErrorInfo, ToolExecution
 
@@ -69,25 +64,6 @@ def with_answer(state: AgentState, content: Any) -> AgentState:
     if answer in messages:
         messages[len(messages) - 1 - messages[::-1].index(answer)] = changed
     return state.replace(steps=(*steps, last.replace(message=changed)), messages=tuple(messages))
-
-
-def about_request(request: ModelRequest) -> dict[str, Any]:
-    """Return the fields of a request for hooks."""
-    return {
-        "request": request,
-        "model": request.model,
-        "message_count": len(request._fields.get("messages", ())),
-        "tool_count": len(request.tools),
-    }
-
-
-def context_of(event: HookEvent, state: AgentState, place: dict[str, Any], about: dict[str, Any]) -> HookContext:
-    """Return the context for hooks: ``place`` and ``about`` are fields of it, those of ``place`` frozen already."""
-    if "request" in about:
-        about = {**about_request(about["request"]), **about}
-    fields = {**place, **frozen_fields(about), "event": event, "state": state, "step_index": state.step_count}
-    fields["created_at"] = fields["updated_at"] = time()
-    return HookContext._of(fields)
 
 
 _ACTIVE = "active_skill"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
-from agent_hooks.engine.foreign_calls import AT_WORK
 from agent_hooks.engine.messages import NOT_RUN, has_failed, unfinished
-from agent_hooks.engine.tool_calls import NOT_AGAIN, CallingLoop, PendingCall, with_context
+from agent_hooks.engine.tool_calls import NOT_AGAIN, PendingCall, with_context
 from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall, ToolExecution
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agent_hooks.engine.tool_calls import Performed
-    from agent_hooks.model.state import BegunCall, StopSignal, Suspended
+    from agent_hooks.model.state import BegunCall, Message, Suspended
 
     from .loop import AgentRun
 
@@ -35,31 +34,28 @@ class Call(PendingCall):
     begun: BegunCall | None = None
     is_answered = False
 
-    loop: ToolCalls
+    loop: AgentRun
 
-    def __init__(self, call: ToolCall, loop: ToolCalls, execution: ToolExecution | None) -> None:
-        self.call, self.loop, self.execution = call, loop, execution
+    def __init__(self, *about: Any) -> None:
+        super().__init__(*about)
         self.agents = StartedAgents()
 
     async def run(self, call: ToolCall) -> Any:
         """Return the tool's own result. Raises ``Waits`` if an agent that it started waits."""
-        run, agents = self.loop.run, self.agents
+        run, agents = self.loop, self.agents
         self.is_begun = True
-        before = AT_WORK.get()
         with acting_as(Caller(run, run.spent, agents)):
             try:
-                AT_WORK.set(run)
                 try:
                     tool = run.agent.tools.get(call.name)
                     if tool is None:
                         raise RunError(f"There is no tool {call.name!r}. There are: {', '.join(run.agent.tools)}.")
                     result = await watched_call(run, tool, call)
                 finally:
-                    AT_WORK.set(before)
                     await agents.end()
                     for outcome in agents.outcomes:
                         self.context = "\n\n".join(filter(None, (self.context, outcome.context)))
-                        self.loop.take(outcome)
+                        self.messages += outcome.messages
             except BaseException as error:
                 if agents.first_wait is None or not _is_wait_or_failure(error):
                     raise
@@ -78,16 +74,15 @@ class Call(PendingCall):
         return super().failed(call, error, duration)
 
 
-class ToolCalls(CallingLoop):
+class ToolCalls:
     """The calls of one step. ``messages``: those that hooks add after the results."""
 
     def __init__(self, run: AgentRun, calls: Sequence[ToolCall], paused: Suspended | None) -> None:
         self.run = run
-        self.ask, self.pause, self.max_retries = run.ask, run.pause, run.agent.policy.max_retries
-        self.messages, self.is_stopped = [], run.is_stopping
+        self.messages: list[Message] = []
         known = [tool.known(call) if (tool := run.agent.tools.get(call.name)) else call for call in calls]
         settled = paused.settled if paused is not None and len(paused.settled) == len(known) else [None] * len(known)
-        self.calls = [Call(call, self, execution) for call, execution in zip(known, settled, strict=True)]
+        self.calls = [Call(call, run, self.messages, execution) for call, execution in zip(known, settled, strict=True)]
         if paused is not None:
             for one in self._pending()[:1]:
                 one.made = paused.made
@@ -130,7 +125,7 @@ class ToolCalls(CallingLoop):
                 was, one.begun = one.begun.call, None
                 tool = self.run.agent.tools.get(was.name)
                 ready[one] = tool.known(was) if tool is not None else was
-            elif self.is_stopped:
+            elif self.run.is_stopping:
                 one.execution = _not_made(one)
             else:
                 try:
@@ -154,12 +149,12 @@ class ToolCalls(CallingLoop):
                 elif error is not None and has_failed(one.execution):
                     known = execution.name in self.run.agent.tools
                     self.run.note_failure(f"tool {execution.name}" if known else "an unknown tool", error)
-        if first is not None and not self.is_stopped:
+        if first is not None and not self.run.is_stopping:
             raise Paused(first.suspended.replace(begun=tuple(begun)), first.operation)
         if waiting is not None:
             while retried := [one for one in ready if one.execution is None]:
                 await self._make(retried[:1])
-            if not self.is_stopped:
+            if not self.run.is_stopping:
                 raise waiting
 
     async def _perform_all(self, ready: Mapping[Call, ToolCall]) -> dict[Call, Performed]:
@@ -180,15 +175,6 @@ class ToolCalls(CallingLoop):
                         one.execution = with_context(task.result()[0], one.context)
             raise
         return {one: task.result() for one, task in tasks.items()}
-
-    def block(self) -> None:
-        """Use up the answer to a call that waited for it."""
-        self.run.start_answered()
-
-    def stop(self, signal: StopSignal) -> None:
-        """Stop the run because a tool requests it."""
-        super().stop(signal)
-        self.run.add_signal(signal)
 
 
 def _is_wait_or_failure(error: BaseException) -> bool:
