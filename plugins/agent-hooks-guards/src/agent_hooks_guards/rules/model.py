@@ -67,6 +67,8 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Sentence = Annotated[str, _form(r"[^\n]*\S[^\n]*[.!?]", "a sentence: one line, with a full stop")]
 Statement = Annotated[str, _one_of(_statements)]
 Words = Annotated[str, _form(r"\S+( \S+)*", "words with single blanks between")]
+ProgramName = Annotated[str, _form(r"[^\s/]+", "the name of a program: one word, without its folder")]
+Flag = Annotated[str, _form(r"[-+]\S+", "an option: write --force, or -f")]
 OptionText = Annotated[
     str, _form(rf"{_OPTION}(\|{_OPTION})*", "an option: write -f, --force, --request=DELETE, or several with | between")
 ]

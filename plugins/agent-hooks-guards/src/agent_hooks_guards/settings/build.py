@@ -34,6 +34,7 @@ _RULE_CLASSES = {
     "allowlist": ("allowlist", "ToolAllowlist"),
     "roles": ("roles", "RoleAccess"),
     "arguments": ("arguments", "ArgumentPattern"),
+    "commands": ("command_rule", "CommandRule"),
 }
 _LIMITS = ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
 # The keys of ``plain_settings``.
@@ -69,7 +70,8 @@ class FileGuards:
         # Expressions of the user and the machine's owner need no RE2.
         source = self.rank if name == "arguments" else SETTINGS_SOURCE
         for number, rule in enumerate(self._own[name]):
-            yield make(**rule, source=source), self._table.origin(name, number)
+            if rule:
+                yield make(**rule, source=source), self._table.origin("rules" if name == "commands" else name, number)
 
     @cached_property
     def rate_limits(self) -> Sequence[tuple[Guard, str]]:
@@ -188,8 +190,14 @@ def modelled(table: PluginTable) -> dict[str, Any]:
             exception["until"] = exception["until"].isoformat()
     if found.rules:
         from agent_hooks_guards.rules.indexing import as_given
+        from agent_hooks_guards.rules.model import Rule
 
-        settings["rules"] = [*map(as_given, found.rules)]
+        with_matches = [as_given(rule) for rule in found.rules if isinstance(rule, Rule)]
+        settings |= {"rules": with_matches} if with_matches else {}
+        # One entry for each rule of the file, whose position is that of the entry.
+        settings["commands"] = [
+            {} if isinstance(rule, Rule) else rule.model_dump(exclude_none=True) for rule in found.rules
+        ]
     settings |= found.model_dump(include=found.model_fields_set.difference(SHARED_TABLES))
     guards = FileGuards(table, settings)
     # What a guard refuses is wrong for every event, not only for those that it is asked about.

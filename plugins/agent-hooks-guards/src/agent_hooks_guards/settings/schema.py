@@ -16,8 +16,10 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     StringConstraints,
+    Tag,
     ValidationInfo,
     model_validator,
 )
@@ -33,7 +35,7 @@ from agent_hooks_guards.guards.redaction import DEFAULT_FIELDS, Redaction
 from agent_hooks_guards.guards.roles import MESSAGE, ROLE_KEY, ROLES
 from agent_hooks_guards.guards.shell import unknown_name
 from agent_hooks_guards.rules.indexing import known_names
-from agent_hooks_guards.rules.model import Rule, check_ids
+from agent_hooks_guards.rules.model import Flag, ProgramName, Rule, Words, check_ids
 from agent_hooks_guards.rules.patterns import SafePattern
 
 if TYPE_CHECKING:
@@ -196,6 +198,16 @@ class ArgumentRule(_Settings):
     message: str = Field(arguments.MESSAGE, description="The reason; {tool}, {field} and {pattern} are filled in.")
 
 
+class CommandRule(_Settings):
+    """Commands that may run this program are denied, or asked about, however they are written."""
+
+    program: list[ProgramName] = Field(min_length=1, description="The program's name; any one of several.")
+    subcommand: list[Words] = Field([], description="With one of these: 'push', 's3 rb'.")
+    flags: list[Flag] = Field([], description="With one of these options, in any spelling: '--force', '-f'.")
+    reason: Text | None = Field(None, description="The reason that the agent gets.")
+    decision: Literal["deny", "ask"] = Field("deny", description="What happens to such a command.")
+
+
 class RateLimitRule(_Settings):
     """A number of calls in a session, or in a window of time."""
 
@@ -327,6 +339,16 @@ class ExceptionSettings(_Settings):
         return self
 
 
+def _form_of_rule(rule: Any) -> str:
+    return "command" if isinstance(rule, dict) and "program" in rule and "match" not in rule else "match"
+
+
+FurtherRule = Annotated[
+    Annotated[CommandRule, Tag("command")] | Annotated[Rule, AfterValidator(_further_rule), Tag("match")],
+    Discriminator(_form_of_rule),
+]
+
+
 class GuardsSettings(_Settings):
     """The settings of all guards. All rules hold at once."""
 
@@ -351,8 +373,8 @@ class GuardsSettings(_Settings):
     egress: EgressSettings | None = None
     injection: InjectionSettings | None = None
     allow: Annotated[list[ExceptionSettings], NotOfProject] = []
-    rules: list[Annotated[Rule, AfterValidator(_further_rule)]] = Field(
-        [], description="Further rules about commands, beside those of the shell guard."
+    rules: list[FurtherRule] = Field(
+        [], description="Further rules about commands, beside those of the shell guard: a program, or matches."
     )
 
     @model_validator(mode="after")
@@ -360,5 +382,5 @@ class GuardsSettings(_Settings):
         seen = [(rule.match, rule.window_seconds) for rule in self.rate_limit]
         if twice := next((rule for rule in seen if seen.count(rule) > 1), None):
             raise ValueError(f"two rate limits count the same calls (matcher {twice[0]!r}): keep the smaller one")
-        check_ids(self.rules)
+        check_ids([rule for rule in self.rules if isinstance(rule, Rule)])
         return self

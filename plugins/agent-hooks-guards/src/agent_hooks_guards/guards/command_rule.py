@@ -1,0 +1,52 @@
+"""A rule about one program: ``git push`` is denied, however it is written."""
+
+from __future__ import annotations
+
+from agent_hooks import HookOutcome
+
+from .base import Guard, check_choice, texts
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agent_hooks import HookContext, ToolCall
+
+
+class CommandRule(Guard):
+    """Denies a command that may run one of the programs ``program``, as ``ToolCall.may_run`` tells.
+
+    ``subcommand``: with one of these, each one or more words (``"push"``, ``"s3 rb"``); ``flags``: with one of these
+    options. ``reason``: of the denial. ``decision``: ``deny`` or ``ask``. ``source``: not used, a rule of any source is
+    the same. Raises ``RegistrationError`` for a blank text and another decision.
+
+    >>> from agent_hooks import ToolCall
+    >>> rule = CommandRule("git", "push", reason="Pushing is for people.")
+    >>> rule.judge(None, ToolCall("Bash", {"command": "git -C . push"})).reason
+    'Pushing is for people.'
+    """
+
+    def __init__(
+        self,
+        program: str | Iterable[str],
+        subcommand: str | Iterable[str] = (),
+        *,
+        flags: Iterable[str] = (),
+        reason: str = "",
+        decision: str = "deny",
+        source: str = "code",  # noqa: ARG002 - as every rule of a settings file
+    ) -> None:
+        self._programs = texts("program", program)
+        self._subcommands = texts("subcommand", subcommand) if subcommand else ("",)
+        self._flags = tuple(flags)
+        names = [f"{name} {words}".strip() for name in self._programs for words in self._subcommands]
+        self._reason = reason or f"`{'`, `'.join(names)}`: a rule of this environment is against it."
+        self._decision = check_choice("decision", decision, ("deny", "ask"))
+
+    def judge(self, ctx: HookContext | None, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - as every guard
+        """Deny a command that may run the program, or ask about it."""
+        for program in self._programs:
+            for words in self._subcommands:
+                if call.may_run(program, *words.split(), flags=self._flags):
+                    return HookOutcome.deny(self._reason) if self._decision == "deny" else HookOutcome.ask(self._reason)
+        return None
