@@ -82,7 +82,7 @@ def test_an_agent_of_a_framework_whose_adapter_is_missing_is_told_the_extra(
     monkeypatch.setattr("agent_hooks.frameworks.distributions", lambda path, group: [])
     monkeypatch.setattr("agent_hooks.frameworks._scanned", None)
     framework = ModuleType(package)
-    framework.RunHooks = object  # type: ignore[attr-defined] - of the OpenAI Agents SDK
+    vars(framework)["RunHooks"] = object  # of the OpenAI Agents SDK
     monkeypatch.setitem(sys.modules, package, framework)
     made = type("Agent", (), {"__module__": f"{package}.inner"})
     remedy = (

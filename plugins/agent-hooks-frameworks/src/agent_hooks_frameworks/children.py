@@ -43,7 +43,11 @@ def cover_children() -> None:
 def _adapters() -> Iterator[tuple[tuple[str, str], Callable[[], Adapter]]]:
     """Yield the adapters by distribution and name: ours, also where their metadata are missing, and those installed."""
     for adapter in ADAPTERS:
-        yield (OURS, adapter.extra), lambda adapter=adapter: adapter
+        yield (OURS, adapter.extra), _loaded(adapter)
     for found in installed_adapters():
         if found.distribution != OURS:
             yield (found.distribution, found.name), found.load
+
+
+def _loaded(adapter: Adapter) -> Callable[[], Adapter]:
+    return lambda: adapter
