@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,16 @@ def test_each_framework_has_an_entry_point_and_an_extra():
     assert sorted(each.extra for each in ADAPTERS) == extras
     ours = [each for each in installed_adapters() if each.distribution == OURS]
     assert {each.name: each.load() for each in ours} == {each.extra: each for each in ADAPTERS}
+
+
+def test_the_former_names_are_those_of_the_package(monkeypatch: pytest.MonkeyPatch):
+    from agent_hooks_frameworks.framework import Framework
+
+    former = "agent_hooks.adapters.framework"
+    for name in ("agent_hooks.adapters", former):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.warns(DeprecationWarning, match="the old name goes with 0.2"):
+        assert import_module(former).Framework is Framework
 
 
 def test_a_framework_that_is_too_old_is_told_what_to_do(strands: Any):
