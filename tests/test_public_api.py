@@ -142,7 +142,7 @@ def former_adapters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.usefixtures("former_adapters")
 def test_adapters_are_imported_by_their_former_name_with_a_warning_that_points_there():
-    with pytest.warns(DeprecationWarning) as warned:
+    with pytest.warns(DeprecationWarning, match="the old name goes with 0.2") as warned:
         from agent_hooks.adapters import crews, protect  # type: ignore[import-not-found]
     assert (crews.AgentHooks, protect) == (object, agent_hooks.protect)
     assert [str(each.message) for each in warned] == [
@@ -164,5 +164,5 @@ def test_the_former_name_of_the_adapters_says_what_to_install_when_they_are_miss
 @pytest.mark.usefixtures("former_adapters")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_former_name_of_an_adapter_that_there_is_not_says_so():
-    with pytest.raises(ModuleNotFoundError, match="^No module named 'agent_hooks_frameworks.no_such_adapter'$"):
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'agent_hooks_frameworks.no_such_adapter'$"):
         importlib.import_module("agent_hooks.adapters.no_such_adapter")

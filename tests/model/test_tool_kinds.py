@@ -1,4 +1,4 @@
-"""The kind of a tool that nobody declares, one rule in each row; tests/adapters/test_kinds.py has published tools."""
+"""The kind of a tool that nobody declares, one rule in each row; agent-hooks-frameworks has a test of published tools."""
 
 from __future__ import annotations
 
