@@ -1,4 +1,4 @@
-"""The kind of a tool that nobody declares, one rule in each row; agent-hooks-frameworks has a test of published tools."""
+"""The kind of a tool that nobody declares, one rule in each row. Published tools: those of agent-hooks-frameworks."""
 
 from __future__ import annotations
 
