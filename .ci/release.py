@@ -1,9 +1,9 @@
-"""Checks and builds a release of the four distributions.
+"""Checks and builds a release of the distributions.
 
 ``check TAG``: whether the commit can be released as the version of the tag; prints each objection. ``build FOLDER``:
 builds all sdists and wheels twice and compares them byte for byte. ``install FOLDER``: installs the wheels into a fresh
-environment, the sdists into another, and asks for the plugins. ``api TAG``: whether public names are as at that tag.
-``build`` and ``install`` need uv, ``api`` needs griffe.
+environment, the sdists into another, and asks for the plugins and adapters. ``api TAG``: whether public names are as at
+that tag. ``build`` and ``install`` need uv, ``api`` needs griffe.
 """
 
 from __future__ import annotations
@@ -106,9 +106,23 @@ def build(folder: str) -> int:
     return int(made != again or len(made) != expected)
 
 
+def points(group: str) -> set[str]:
+    """Return the names of the entry points of a group in the plugins of this repository."""
+    read = (tomllib.loads(path.read_text(encoding="utf-8")) for path in ROOT.glob("plugins/*/pyproject.toml"))
+    return {name for settings in read for name in settings["project"].get("entry-points", {}).get(group, {})}
+
+
+# Prints the adapters that can be imported.
+ADAPTERS = """
+from agent_hooks.frameworks import installed_adapters
+print(*(each.name for each in installed_adapters() if each.load().takes(each) is False))
+"""
+
+
 def install(folder: str) -> int:
-    """Install what was built into fresh environments; return 1 if a plugin is not active in one, else 0."""
-    wanted = {name.removeprefix("agent-hooks-") for name in versions(ROOT)} - {"core"}
+    """Install what was built into fresh environments; return 1 if a plugin is not active in one, or an adapter not to
+    be had, else 0.
+    """
     is_missing = False
     for kind in ("*.whl", "*.tar.gz"):
         files = [str(path.resolve()) for path in sorted(Path(folder).glob(kind))]
@@ -118,9 +132,11 @@ def install(folder: str) -> int:
             run("uv", "pip", "install", "--quiet", "--python", python, *files, cwd=Path(temporary))
             # `-I`: not the package of this checkout.
             listed = run(python, "-I", "-m", "agent_hooks", "plugins", cwd=Path(temporary))
+            adapters = {*run(python, "-I", "-c", ADAPTERS, cwd=Path(temporary)).split()}
         active = {line.split()[0] for line in listed.splitlines() if line.endswith("active")}
-        print(f"{kind}: {len(files)} installed; active: {', '.join(sorted(active))}.")
-        is_missing = is_missing or not wanted <= active
+        print(f"{kind}: {len(files)} installed; plugins: {', '.join(sorted(active))}.")
+        print(f"{kind}: adapters: {', '.join(sorted(adapters))}.")
+        is_missing = is_missing or not (points("agent_hooks") <= active and points("agent_hooks.adapters") <= adapters)
     return int(is_missing)
 
 
@@ -129,7 +145,7 @@ def api(tag: str) -> int:
     griffe = import_module("griffe")
     before = griffe.load_git("agent_hooks", ref=tag, repo=ROOT, search_paths=["src"])
     after = griffe.load("agent_hooks", search_paths=[ROOT / "src"])
-    packages = (before, before["testing"], before["adapters"])
+    packages = (before, before["testing"])
     members = [member for package in packages for member in package.members.values()]
     # A name that is imported there is public where it is defined.
     public = {

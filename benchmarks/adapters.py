@@ -18,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from measure import fastest
 
-sys.path[0] = str(Path(__file__).parent.parent / "tests")  # in place of this folder, whose `adapters` is this file
-from adapters.hosting import Call  # noqa: E402
+ROOT = Path(__file__).parent.parent
+sys.path += map(str, (ROOT / "plugins" / "agent-hooks-frameworks" / "tests", ROOT / "tests"))
+
+from hosting import Call  # noqa: E402
+
 from agent_hooks import HookManager, HookRegistration  # noqa: E402
 
 if TYPE_CHECKING:
@@ -84,7 +87,7 @@ def main() -> None:
     for name, place in HOSTS.items():
         module, _, attribute = place.partition(".")
         try:
-            host = getattr(import_module(f"adapters.{module}"), attribute)()
+            host = getattr(import_module(module), attribute)()
         except ModuleNotFoundError:
             continue
         taken = {

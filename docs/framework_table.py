@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "frameworks.md"
-SUITE = ROOT / "tests" / "adapters" / "conformance.py"
-ADAPTERS = ROOT / "src" / "agent_hooks" / "adapters"
+PLUGIN = ROOT / "plugins" / "agent-hooks-frameworks"
+SUITE = PLUGIN / "tests" / "conformance.py"
+ADAPTERS = PLUGIN / "src" / "agent_hooks_frameworks"
 HEADING = "## Behaviours\n"
 # Of every test that is no behaviour of hooks.
 _OTHERS = ("an unguarded agent", "the page shows")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
-import textwrap
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,20 +13,13 @@ from agent_hooks.model import events
 from agent_hooks.system.by_hand import AGENTS
 from commands import Command
 from engine import Engine
+from installing import installing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-pytest.register_assert_rewrite("adapters.conformance", "formats.reading", "hook_sets", "runtime.cases")
-
-GUARD = """
-    from agent_hooks import HookOutcome, hookimpl
-
-    @hookimpl(match="shell")
-    def before_tool_use(tool_call):
-        return HookOutcome.with_context("{name} saw " + tool_call.command)
-"""
+pytest.register_assert_rewrite("formats.reading", "hook_sets", "runtime.cases")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -56,27 +47,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Install a plugin: a module with this source in a distribution of its own, with an entry point."""
-    monkeypatch.delenv("AGENT_HOOKS_DISABLE", raising=False)
-
-    def install(name: str, source: str = GUARD, distribution: str = "", version: str = "1.0", needs: str = "") -> None:
-        distribution = distribution or f"{name}-dist"
-        site = tmp_path / distribution
-        info = site / f"{distribution.replace('-', '_')}-{version}.dist-info"
-        info.mkdir(parents=True)
-        module = f"plugin_{distribution}_{tmp_path.name}".replace("-", "_")
-        (site / f"{module}.py").write_text(textwrap.dedent(source.replace("{name}", name)))
-        (info / "METADATA").write_text(
-            f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-            + (f"Requires-Dist: {needs}\n" if needs else "")
-        )
-        (info / "entry_points.txt").write_text(f"[agent_hooks]\n{name} = {module}\n")
-        monkeypatch.syspath_prepend(str(site))
-        modules.append(module)
-
-    modules: list[str] = []
-    yield install
-    for module in modules:
-        sys.modules.pop(module, None)
+    yield from installing(tmp_path, monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -35,7 +35,7 @@ _PACKAGES = str(Path(agent_hooks.__file__).parent.parent)
 _NUMBER = 4
 # Imported by the command when it needs them, beside our own modules.
 _LATER = "asyncio email.headerregistry importlib_metadata logging platform pydantic rich.table sqlite3".split()
-_NOT_NEEDED = ("adapters", "runtime.", "testing", "__main__", "cli.plugin_template")
+_NOT_NEEDED = ("frameworks", "runtime.", "testing", "__main__", "cli.plugin_template")
 
 
 class Forking:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 DOCS = Path(__file__).parent.parent / "docs"
-PACKAGES = ("agent_hooks.", "agent_hooks_guards.", "agent_hooks_prompts.", "agent_hooks_subagents.")
+PACKAGES = tuple(f"agent_hooks{name}." for name in ("", "_frameworks", "_guards", "_prompts", "_subagents"))
 
 
 def script(name: str) -> ModuleType:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_hooks.frameworks import EXTRAS
 from pages import signatures
 from run_page import WIDTH, read_blocks
 from tables import tables
@@ -21,7 +22,7 @@ RUN_PAGE = Path(__file__).parent / "run_page.py"
 README = ROOT / "README.md"
 EVERY_PAGE = [README, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "plugins").glob("*/README.md"))]
 # Pages that need an agent framework are run by its own tests.
-FRAMEWORKS = {path.stem.replace("_", "-") for path in (ROOT / "src/agent_hooks/adapters").glob("*.py")}
+FRAMEWORKS = {*EXTRAS.values()}
 PAGES = [page for page in EVERY_PAGE if page.stem not in FRAMEWORKS]
 TEST_COMMAND = "pip install tox && tox"
 

@@ -18,11 +18,11 @@ def test_the_table_is_that_of_the_suite():
 
 @pytest.mark.parametrize("framework", TABLE.frameworks(), ids=lambda each: each.extra)
 def test_each_framework_has_an_extra_an_environment_and_a_page_that_others_link(framework):
-    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((TABLE.PLUGIN / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert framework.extra in project["optional-dependencies"]
-    assert f"    {framework.extra.replace('-', '_')}: {framework.extra}\n" in (DOCS.parent / "tox.ini").read_text(
-        "utf-8"
-    )
+    environment = framework.extra.replace("-", "_")
+    line = f"    {environment}: pip install --quiet {{tox_root}}/plugins/agent-hooks-frameworks[{framework.extra}]\n"
+    assert line in (DOCS.parent / "tox.ini").read_text("utf-8")
     for name in ("frameworks.md", "index.md"):
         assert f"]({framework.extra}.md)" in (DOCS / name).read_text(encoding="utf-8")
 

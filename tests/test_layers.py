@@ -17,9 +17,9 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "src" / "agent_hooks"
 # Held to limits of size, and to imports without circles and of no private names.
 PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
-# Lines of Python in all, docstrings and comments included, `adapters/` left out: the size reached, on the way to 25,000
+# Lines of Python in all, docstrings and comments included: the size reached, on the way to 25,000
 # and 16,000. A change that needs more raises the number by that much, and its message says why.
-MOST_LINES = {"core": 44_314, "guards": 18_333}
+MOST_LINES = {"core": 44_419, "guards": 18_333}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450
@@ -27,12 +27,12 @@ LONGEST_FUNCTION = 60
 
 # Each floor imports only from itself and those before it.
 FLOORS = """
-    errors system shell model engine wire formats trust handlers observability sources runtime adapters testing cli
+    errors system shell model engine wire formats trust handlers observability sources runtime frameworks testing cli
     __main__
 """.split()
 FLOOR_OF = {room: number for number, room in enumerate(FLOORS)}
 # They never import each other.
-DOORS = {"adapters", "testing"}
+DOORS = {"frameworks", "testing"}
 # It only names where the public names live, so it may name every room and is imported by none.
 FACADE = "__init__"
 # The modules of the engine that register hooks and decide; the others are the contract with their authors.
@@ -138,13 +138,13 @@ def test_the_check_sees_every_way_of_importing_from_below():
         "import agent_hooks.cli.main\n"
         "from agent_hooks.runtime import loop\n"
         "from ..cli import main\n"
-        "from .. import adapters, errors\n"
+        "from .. import frameworks, errors\n"
         "from . import golden\n"
         "from agent_hooks import HookOutcome\n"
         "def later():\n"
-        "    from ..adapters.audit import log\n"
+        "    from ..frameworks.audit import log\n"
         "    import_module('agent_hooks.cli')\n"
-        "    importlib.import_module('..adapters', __package__)\n"
+        "    importlib.import_module('..frameworks', __package__)\n"
         "if TYPE_CHECKING:\n"
         "    from ..cli import main\n"
     )
@@ -246,17 +246,11 @@ def lines_of(paths: Iterable[Path]) -> int:
 
 @pytest.mark.parametrize("name", PACKAGES)
 def test_a_distribution_stays_within_its_lines(name: str):
-    paths = [path for path in PACKAGES[name].rglob("*.py") if room_of_any(path, PACKAGES[name]) != "adapters"]
-    assert lines_of(paths) <= MOST_LINES[name]
+    assert lines_of(PACKAGES[name].rglob("*.py")) <= MOST_LINES[name]
 
 
 def test_the_data_of_the_guards_stays_small():
     assert lines_of(PACKAGES["guards"].rglob("*.toml")) < MOST_TOML
-
-
-def room_of_any(path: Path, package: Path) -> str:
-    """The first part of a module's path below ``package``."""
-    return path.relative_to(package).parts[0]
 
 
 def test_the_pages_for_contributors_and_readers_have_the_same_floors():

@@ -16,7 +16,6 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from pydantic_ai import Agent
 from pydantic_ai.models.instrumented import InstrumentationSettings, InstrumentedModel
 from pydantic_ai.models.test import TestModel
 
@@ -33,7 +32,6 @@ from agent_hooks import (
     ToolCall,
     hookimpl,
     load,
-    protect,
 )
 from agent_hooks.formats.read_file import ReadFile
 from agent_hooks.formats.toml import read_toml
@@ -526,24 +524,6 @@ def test_pydantic_ai_tells_of_the_requests_to_its_models_below_the_run(signals):
     driver = PydanticAIDriver(InstrumentedModel(TestModel(), settings))
     AgentBuilder(plugins=()).with_driver(driver).with_capability(Telemetry(**signals.providers)).build().run_sync("go")
     assert of_the_runtime(signals) == ["chat test < invoke_agent agent", "invoke_agent agent"]
-
-
-def test_below_the_spans_of_a_framework_are_only_dispatches(signals):
-    def look() -> str:
-        return "seen"
-
-    agent = Agent(TestModel(), tools=[look], name="theirs")
-    agent.instrument = InstrumentationSettings(tracer_provider=signals.tracers, include_content=False)
-    manager = watched(signals, lambda: HookOutcome.deny("No."))
-    protect(agent, manager=manager)
-    asyncio.run(agent.run("go"))
-    assert signals.tree == [
-        "chat test < invoke_agent theirs",
-        f"{DISPATCH} < execute_tool look",
-        "execute_tool look < invoke_agent theirs",
-        "chat test < invoke_agent theirs",
-        "invoke_agent theirs",
-    ]
 
 
 # -- what goes wrong ---------------------------------------------------------------------------------------------------

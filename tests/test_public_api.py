@@ -6,11 +6,16 @@ import importlib
 import inspect
 import subprocess
 import sys
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
 
 import agent_hooks
 from agent_hooks import AgentHooksError, errors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 NAMES = [name for name in agent_hooks.__all__ if name != "__version__"]
 HEAVY = ("asyncio", "dataclasses", "inspect", "json", "logging", "pluggy", "pydantic", "re", "typing")
@@ -114,3 +119,50 @@ def test_modules_that_the_documentation_once_named_can_still_be_imported(name):
     namespace: dict[str, object] = {}
     exec(f"from agent_hooks.{module} import {attribute}", namespace)
     assert namespace[attribute]
+
+
+@pytest.fixture
+def former_adapters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A distribution of adapters, none of which was imported by its former name."""
+
+    def forget() -> None:
+        for name in [name for name in sys.modules if name.startswith("agent_hooks.adapters")]:
+            del sys.modules[name]
+        vars(agent_hooks).pop("adapters", None)
+
+    package, adapter = ModuleType("agent_hooks_frameworks"), ModuleType("agent_hooks_frameworks.crews")
+    vars(package).update(__path__=[], protect=agent_hooks.protect)
+    vars(adapter).update(AgentHooks=object)
+    for module in (package, adapter):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    forget()
+    yield
+    forget()
+
+
+@pytest.mark.usefixtures("former_adapters")
+def test_adapters_are_imported_by_their_former_name_with_a_warning_that_points_there():
+    with pytest.warns(DeprecationWarning, match="the old name goes with 0.2") as warned:
+        from agent_hooks.adapters import crews, protect  # type: ignore[import-not-found]
+    assert (crews.AgentHooks, protect) == (object, agent_hooks.protect)
+    assert [str(each.message) for each in warned] == [
+        f"agent_hooks.adapters{name} is agent_hooks_frameworks{name} now, of agent-hooks-frameworks; the old name goes "
+        "with 0.2."
+        for name in ("", ".crews")
+    ]
+    assert {each.filename for each in warned} == {__file__}
+
+
+@pytest.mark.usefixtures("former_adapters")
+def test_the_former_name_of_the_adapters_says_what_to_install_when_they_are_missing(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "agent_hooks_frameworks", None)
+    remedy = "^agent_hooks.adapters is agent_hooks_frameworks now: pip install agent-hooks-frameworks$"
+    with pytest.raises(ModuleNotFoundError, match=remedy):
+        importlib.import_module("agent_hooks.adapters.langchain")
+
+
+@pytest.mark.usefixtures("former_adapters")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_former_name_of_an_adapter_that_there_is_not_says_so():
+    with pytest.raises(ModuleNotFoundError, match=r"^No module named 'agent_hooks_frameworks.no_such_adapter'$"):
+        importlib.import_module("agent_hooks.adapters.no_such_adapter")

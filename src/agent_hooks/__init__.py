@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from agent_hooks.model.tool_call import ToolCall as ToolCall
     from agent_hooks.model.tool_call import ToolExecution as ToolExecution
 
-    from .adapters import protect as protect
     from .engine.foreign_calls import Ending as Ending
     from .engine.foreign_calls import ModelUse as ModelUse
     from .engine.foreign_calls import ToolUse as ToolUse
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from .errors import UnknownHookError as UnknownHookError
     from .errors import WireError as WireError
     from .formats.findings import ConfigFinding as ConfigFinding
+    from .frameworks import protect as protect
     from .handlers.actions import CommandAction as CommandAction
     from .handlers.actions import HttpAction as HttpAction
     from .model.context import HookContext as HookContext
@@ -134,7 +134,7 @@ __version__ = "0.1.0"
 __distribution__ = "agent-hooks-core"
 
 _HOMES = {
-    "adapters": "protect",
+    "frameworks": "protect",
     "formats.findings": "ConfigFinding",
     "sources.loader": "HookConfigLoader",
     "sources.loading": "load",
@@ -199,20 +199,31 @@ def __dir__() -> list[str]:
     return __all__
 
 
-# Modules that the documentation named before they lay in folders, and where their names are now.
+# Modules that the documentation named before they lay elsewhere, and where their names are now.
 _MOVED = {
-    "by_hand": "system.by_hand",
-    "config": "formats",
-    "config.skills": "formats.skill_files",
-    "config.sources": "sources.files",
-    "config.toml": "formats.toml",
-    "discovery": "trust",
-    "events": "model.events",
-    "folders": "system.folders",
-    "hookspecs": "engine.hookspecs",
-    "policy": "model.policy",
-    "store": "system.store",
+    "by_hand": "agent_hooks.system.by_hand",
+    "config": "agent_hooks.formats",
+    "config.skills": "agent_hooks.formats.skill_files",
+    "config.sources": "agent_hooks.sources.files",
+    "config.toml": "agent_hooks.formats.toml",
+    "discovery": "agent_hooks.trust",
+    "events": "agent_hooks.model.events",
+    "folders": "agent_hooks.system.folders",
+    "hookspecs": "agent_hooks.engine.hookspecs",
+    "policy": "agent_hooks.model.policy",
+    "store": "agent_hooks.system.store",
+    # Deprecated: in distributions of their own since 0.1. They go with 0.2.
+    "adapters": "agent_hooks_frameworks",
 }
+_SUBMODULES = "adapters."
+
+
+def _new_home(name: str) -> str:
+    """Return the module that took the place of ``name``; an empty string if it has not moved."""
+    old = name.partition(".")[2] if name.startswith("agent_hooks.") else ""
+    if old.startswith(_SUBMODULES):
+        return f"{_MOVED['adapters']}.{old.removeprefix(_SUBMODULES)}"
+    return _MOVED.get(old, "")
 
 
 class _MovedFinder:
@@ -220,8 +231,7 @@ class _MovedFinder:
 
     @staticmethod
     def find_spec(name: str, *_unused: object) -> object:
-        package, _, old = name.partition(".")
-        if package != __name__ or old not in _MOVED:
+        if not _new_home(name):
             return None
         from importlib.machinery import ModuleSpec
 
@@ -233,12 +243,33 @@ class _MovedFinder:
 
     @staticmethod
     def exec_module(module: Any) -> None:
-        from importlib import import_module
-
-        new: Any = import_module(f"{__name__}.{_MOVED[module.__name__.partition('.')[2]]}")
+        new: Any = _moved(_new_home(module.__name__), module.__name__)
         module.__dict__.update({name: value for name, value in vars(new).items() if name[:2] != "__"})
         if "__getattr__" in vars(new):
             module.__getattr__ = new.__getattr__
+
+
+def _moved(new: str, old: str) -> Any:
+    """Import the module ``new``, and warn of its old name if it is one of another distribution. Raises ``ImportError``
+    with the distribution to install.
+    """
+    from importlib import import_module
+
+    package = new.partition(".")[0]
+    if package == __name__:
+        return import_module(new)
+    from warnings import warn
+
+    distribution = package.replace("_", "-")
+    try:
+        found = import_module(new)
+    except ModuleNotFoundError as error:
+        if error.name != package:
+            raise
+        message = f"{old} is {new} now: pip install {distribution}"
+        raise ModuleNotFoundError(message, name=package) from None
+    warn(f"{old} is {new} now, of {distribution}; the old name goes with 0.2.", DeprecationWarning, stacklevel=3)
+    return found
 
 
 sys.meta_path.append(_MovedFinder)  # type: ignore[arg-type]

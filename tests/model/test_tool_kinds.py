@@ -1,4 +1,4 @@
-"""The kind of a tool that nobody declares, one rule in each row; tests/adapters/test_kinds.py has published tools."""
+"""The kind of a tool that nobody declares, one rule in each row. Published tools: those of agent-hooks-frameworks."""
 
 from __future__ import annotations
 
