@@ -53,6 +53,12 @@ def test_the_commands_of_a_line_have_names():
     assert (second.program, second.options, second.args, second.is_certain) == ("rm", ("-rf",), (), False)
 
 
+def test_a_command_is_found_once():
+    assert [each.program for each in bash("sh -c 'ls' && sed '1e date' notes; sudo sh -c 'pwd'").commands] == [
+        *("ls", "sed", "date", "pwd")
+    ]
+
+
 def test_three_programs_with_options_before_their_subcommands():
     assert bash("docker --context far compose -f x.yml down").may_run("docker", "compose", "down")
     assert bash("kubectl -n kube-system delete pod x").may_run("kubectl", "delete")

@@ -160,9 +160,11 @@ def supervise(child: Child, answers: int, noises: int, deadline: float, marks: M
 
 def _take_sent(answers: int, sent: bytearray) -> None:
     """Take what lies in the pipe already: this process may have been asked to end before it came to read it."""
-    from select import select
+    from select import POLLIN, poll
 
-    while b"\n" not in sent and select([answers], [], [], 0)[0] and (data := os.read(answers, 64 * 1024)):
+    polled = poll()
+    polled.register(answers, POLLIN)
+    while b"\n" not in sent and polled.poll(0) and (data := os.read(answers, 64 * 1024)):
         sent += data
 
 

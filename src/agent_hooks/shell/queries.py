@@ -12,8 +12,8 @@ from .changes import changes_of
 from .commands import CommandLine
 from .effects import SCRIPT_ENDING, Programs
 from .parser import parse
-from .programs import command_line, name_of, starts
-from .texts import CALLING, COMMAND_VARIABLE, PRINTERS, lines_run_by, lines_that_may_run, without_marks
+from .programs import command_line, name_of, starts, unwrapped
+from .texts import CALLING, COMMAND_VARIABLE, PRINTERS, RUN_BY_GIT, lines_run_by, lines_that_may_run, without_marks
 from .walk import literal, nodes
 
 TYPE_CHECKING = False
@@ -61,7 +61,6 @@ _CARRYING = (
 )
 # They run a text in an option, and none of their operands.
 _TAKING_TEXTS = programs.TARS | {"git", "man", "rsync", "zip"}
-_RUN_BY_GIT = frozenset("bisect submodule filter-branch filter-repo difftool mergetool".split())
 
 
 class ShellCommand(NamedTuple):
@@ -151,7 +150,7 @@ def _is_opaque(found: Invocation) -> bool:
 def _carries(found: Invocation) -> bool:
     """Whether a program may run its operands as a command."""
     if found.name == "git":
-        return not _RUN_BY_GIT.isdisjoint(found.words)
+        return not RUN_BY_GIT.isdisjoint(found.words)
     if found.name == "ssh":
         return False  # its command is read by itself
     return not found.unseen_task() and (found.name in _CARRYING or found.name not in programs.KNOWN)
@@ -192,10 +191,10 @@ def _fits(word: str, name: str) -> bool:
 def _subcommand_fits(program: str, args: Sequence[str], names: Sequence[str]) -> bool:
     """Whether ``names`` may be the subcommands in ``args``, behind options."""
     valued = _VALUED_OF.get(program)
-    starts = {0}  # the indexes at which the next subcommand, or an option before it, may be
+    places = {0}  # the indexes at which the next subcommand, or an option before it, may be
     for name in names:
         following: set[int] = set()
-        waiting, seen = sorted(starts), starts
+        waiting, seen = sorted(places), {*places}
         for at in waiting:  # grows as it goes
             if at >= len(args):
                 continue
@@ -211,7 +210,7 @@ def _subcommand_fits(program: str, args: Sequence[str], names: Sequence[str]) ->
                 following.add(at + 1)
         if not following:
             return False
-        starts = following
+        places = following
     return True
 
 
@@ -312,11 +311,12 @@ class _Programs(Programs):
         chain = starts(words)
         self.started += [(words, at) for at in chain if at < len(words)]
         self.unread += [" ".join(words)] if len(chain) == programs.MAX_STARTS else []
-        text = command_line(words)
-        self._runs_printed |= text is not None and _UNKNOWN.search(text) is not None
+        read = command_line(words) or command_line(unwrapped(words)) or ""
+        self._runs_printed |= _UNKNOWN.search(read) is not None
         super().add(words, documents, depth)
         for text in lines_run_by(words):
-            self._guess(text, depth + 1)
+            if text != read:
+                self._guess(text, depth + 1)
         for found in self.found[first:][:1]:
             if self._is_guess:
                 self.guessed.add(found)

@@ -26,7 +26,8 @@ _ENCODED = Pattern(r"[-/]e(?:c|n\w*)?(?::(.+))?", re.IGNORECASE)
 _NAMING = Pattern(
     r"^(?:-+[\w.-]+|[\w-]+(?:\.[\w-]+)+|\w*(?:command|exec|editor|pager|program|shell))=|^[+:!]+|^spawn ", re.IGNORECASE
 )  # before a command in an argument
-_RUNNING_VERBS_OF_GIT = frozenset("config bisect submodule filter-branch filter-repo difftool mergetool".split())
+# Subcommands of git that run a command behind them.
+RUN_BY_GIT = frozenset("bisect submodule filter-branch filter-repo difftool mergetool".split())
 _RUNNING_OPTIONS_OF_GIT = ("-c", "-x", "--exec", "--config-env", "--extcmd")
 # GNU sed runs the argument of `e`; its input for `e` alone and for the flag of `s`.
 _RUN_BY_SED = Pattern(r"(?:^|[;{}\n\d$/!,~])\s*e[ \t]+([^\n]+)|\bs([^\w\s\\]).*?\2(.*?)\2\w*e")
@@ -73,7 +74,7 @@ def lines_that_may_run(name: str, operands: Sequence[str]) -> Iterator[str]:
 
 
 def _texts_of_git(operands: Sequence[str]) -> Sequence[str]:
-    if not _RUNNING_VERBS_OF_GIT.isdisjoint(operands):
+    if "config" in operands or not RUN_BY_GIT.isdisjoint(operands):
         return operands
     pairs = pairwise(("", *operands))
     return [

@@ -160,7 +160,8 @@ class Judging:
         reason = first(self.judge_path(path, made_by=command) for path in command.targets)
         reason = reason or first(map(self.judge, named))
         self._fed += [command.body] if command.documents else []
-        if not reason and sum(name_of(word) in programs.CARRIERS for word in words) > programs.MAX_STARTS:
+        is_long = not reason and len(words) > programs.MAX_STARTS
+        if is_long and sum(name_of(word) in programs.CARRIERS for word in words) > programs.MAX_STARTS:
             return self._judge_unreadable(" ".join(words))
         if reason or not words:
             return reason
@@ -243,8 +244,7 @@ class Judging:
         name, operands, words = program.name, program.operands, command.words
         if is_ours(words[0]) and words[1:2] == ["check"]:
             return  # it reports the decision about a command
-        yield from lines_run_by(words)
-        yield from lines_run_by(program.words)
+        yield from dict.fromkeys((*lines_run_by(words), *lines_run_by(program.words)))
         outside, self.is_guessing = self.is_guessing, True  # until the next word is asked for
         yield from lines_that_may_run(name, operands)
         self.is_guessing = outside
