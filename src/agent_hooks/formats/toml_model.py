@@ -163,38 +163,39 @@ def problems(error: ValidationError, model: type[BaseModel], table: Any, at: Pla
     by_place: dict[Place, list[Any]] = {}
     for problem in error.errors(include_url=False):
         location = problem["loc"]
-        if problem["type"] == "extra_forbidden" and _takes_any(model, _written(location, table)[:-1]):
+        if problem["type"] == "extra_forbidden" and _takes_any(model, location[:-1]):
             continue
         is_missing = problem["type"] == "missing"
         place = (*_written(location[:-1], table), location[-1]) if is_missing else _written(location, table)
         by_place.setdefault(place, []).append(problem)
     return [
-        Problem((*at, *place), *_explained(written_key((*at, *place)), place, found, model))
+        Problem((*at, *place), *_explained(written_key((*at, *place)), found, model))
         for place, found in by_place.items()
     ]
 
 
 def _written(location: Iterable[int | str], table: Any) -> Place:
-    """Return the part of pydantic's location that exists in ``table``; the rest names branches of unions."""
+    """Return the parts of pydantic's location that exist in ``table``; the others name branches of unions."""
     place: Place = ()
     for part in location:
-        try:
+        if isinstance(table, dict | list) and (part in table if isinstance(table, dict) else isinstance(part, int)):
             table = table[part]
-        except (KeyError, IndexError, TypeError):
-            return place
-        place = (*place, part)
+            place = (*place, part)
     return place
 
 
-def _takes_any(model: type[BaseModel], place: Place) -> bool:
-    """Whether the table at ``place`` says that it takes keys of any name."""
-    return any(each.model_config.get("extra") == "allow" for each in _models_at(model, place))
+def _takes_any(model: type[BaseModel], location: Place) -> bool:
+    """Whether the table at ``location`` says that it takes keys of any name."""
+    return any(each.model_config.get("extra") == "allow" for each in _models_at(model, location))
 
 
-def _models_at(model: type[BaseModel], place: Place) -> list[type[BaseModel]]:
-    """Return the models that the table at ``place`` may have, by the annotations on the way there."""
+def _models_at(model: type[BaseModel], location: Place) -> list[type[BaseModel]]:
+    """Return the models that the table at pydantic's ``location`` may have, by the annotations on the way there."""
     found: list[Any] = [model]
-    for part in place:
+    for part in location:
+        if branch := [each for each in found if getattr(each, "__name__", "") == part]:
+            found = branch
+            continue
         inner = []
         for each in found:
             if isinstance(each, type) and issubclass(each, BaseModel):
@@ -215,15 +216,15 @@ def _alternatives(annotation: Any) -> list[Any]:
     return [annotation]
 
 
-def _explained(key: str, place: Place, found: list[Any], model: type[BaseModel]) -> tuple[str, str]:
+def _explained(key: str, found: list[Any], model: type[BaseModel]) -> tuple[str, str]:
     """Return the message and the remedy of a problem."""
     first = found[0]
     kind = first["type"]
     if kind == "extra_forbidden":
-        models = _models_at(model, place[:-1])
+        models = _models_at(model, first["loc"][:-1])
         names = [field.alias or name for each in models for name, field in each.model_fields.items()]
         known = f" Those there are: {', '.join(names)}." if names else ""
-        return f"{key} is not a key here.{known}", did_you_mean(str(place[-1]), names, "Remove it.")
+        return f"{key} is not a key here.{known}", did_you_mean(str(first["loc"][-1]), names, "Remove it.")
     if kind == "missing":
         return f"{key} is missing.", "Add it."
     if kind in ("model_type", "dict_type"):

@@ -340,11 +340,11 @@ class ExceptionSettings(_Settings):
 
 
 def _form_of_rule(rule: Any) -> str:
-    return "command" if isinstance(rule, dict) and "program" in rule and "match" not in rule else "match"
+    return "CommandRule" if isinstance(rule, dict) and "program" in rule and "match" not in rule else "Rule"
 
 
 FurtherRule = Annotated[
-    Annotated[CommandRule, Tag("command")] | Annotated[Rule, AfterValidator(_further_rule), Tag("match")],
+    Annotated[CommandRule, Tag("CommandRule")] | Annotated[Rule, AfterValidator(_further_rule), Tag("Rule")],
     Discriminator(_form_of_rule),
 ]
 
