@@ -17,8 +17,8 @@ class CommandRule(Guard):
     """Denies a command that may run one of the programs ``program``, as ``ToolCall.may_run`` tells.
 
     ``subcommand``: with one of these, each one or more words (``"push"``, ``"s3 rb"``); ``flags``: with one of these
-    options. ``reason``: of the denial. ``decision``: ``deny`` or ``ask``. ``source``: not used, a rule of any source is
-    the same. Raises ``RegistrationError`` for a blank text and another decision.
+    options. ``reason``: of the denial. ``decision``: ``deny`` or ``ask``. Raises ``RegistrationError`` for a blank text
+    and another decision.
 
     >>> from agent_hooks import ToolCall
     >>> rule = CommandRule("git", "push", reason="Pushing is for people.")
@@ -34,19 +34,19 @@ class CommandRule(Guard):
         flags: Iterable[str] = (),
         reason: str = "",
         decision: str = "deny",
-        source: str = "code",  # noqa: ARG002 - as every rule of a settings file
     ) -> None:
         self._programs = texts("program", program)
         self._subcommands = texts("subcommand", subcommand) if subcommand else ("",)
         self._flags = tuple(flags)
-        names = [f"{name} {words}".strip() for name in self._programs for words in self._subcommands]
-        self._reason = reason or f"`{'`, `'.join(names)}`: a rule of this environment is against it."
-        self._decision = check_choice("decision", decision, ("deny", "ask"))
+        self.decision = check_choice("decision", decision, ("deny", "ask"))
+        self.names = [" ".join(filter(None, (name, each))) for name in self._programs for each in self._subcommands]
+        does = "denies" if decision == "deny" else "asks about"
+        self.reason = reason or f"A rule {does} {', '.join(f'`{name}`' for name in self.names)}."
 
     def judge(self, ctx: HookContext | None, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - as every guard
         """Deny a command that may run the program, or ask about it."""
         for program in self._programs:
             for words in self._subcommands:
                 if call.may_run(program, *words.split(), flags=self._flags):
-                    return HookOutcome.deny(self._reason) if self._decision == "deny" else HookOutcome.ask(self._reason)
+                    return HookOutcome.deny(self.reason) if self.decision == "deny" else HookOutcome.ask(self.reason)
         return None

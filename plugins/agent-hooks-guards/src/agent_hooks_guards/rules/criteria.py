@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from agent_hooks.shell.patterns import Pattern
 from agent_hooks_guards.model.names import base_name, is_known
+from agent_hooks_guards.model.values import UNKNOWN
 from agent_hooks_guards.places.credentials import judge_credentials
 from agent_hooks_guards.places.paths import absolute
 from agent_hooks_guards.places.remotes import is_foreign
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 # In a subcommand: any token, and any number of them.
 _ANY_TOKEN = ("", "")
 _ANY_TOKENS = ("", "", "")
+# Where the part of a word begins that only the shell knows.
+_UNCERTAIN = Pattern(f"[{UNKNOWN}*?[]")
 
 
 def split_glob(text: str) -> Glob:
@@ -147,7 +150,10 @@ def prepare(match: Mapping[str, Any], expressions: str, first: frozenset[str]) -
     The program, the kind of effect and the kind of doubt are left to the index. ``expressions``: how ``text`` is
     searched: ``text``, ``safe_text`` or ``project_text``. ``first``: the ``first_tokens`` of the match.
     """
-    keys = {expressions if key == "text" else key: key for key in match if key not in ("effect", "doubt")}
+    other_names = {"text": expressions}
+    if expressions != "text":  # a rule of settings: its owner wants no way around it
+        other_names["subcommand"] = "uncertain_subcommand"
+    keys = {other_names.get(key, key): key for key in match if key not in ("effect", "doubt")}
     if len(keys) == len(match):  # a command
         keys.pop("program", None)
         if first and not any(" " in entry for entry in match["subcommand"]):
@@ -187,6 +193,26 @@ def _subcommand(view: CommandView, _: Effect | None, wanted: Any) -> bool:
         if _begin_with(tokens, 0, each, 0):
             return True
     return False
+
+
+def _uncertain_subcommand(view: CommandView, effect: Effect | None, wanted: Any) -> bool:
+    certain, sequences = wanted
+    return _subcommand(view, effect, certain) or any(_may_begin_with(view.tokens, each) for each in sequences)
+
+
+def _may_begin_with(tokens: Sequence[str], wanted: Sequence[Glob]) -> bool:
+    """Whether ``tokens`` begins with those of ``wanted`` up to one that is not known, such as ``$SUB`` or ``pu*``."""
+    for token, glob in zip(tokens, wanted, strict=False):
+        known = _UNCERTAIN.split(token, maxsplit=1)[0]
+        if known != token:  # what is not known may be several words
+            return not isinstance(glob, str) or glob.startswith(known)
+        if glob == _ANY_TOKENS or not like(token, glob):
+            return False
+    return False
+
+
+def _prepare_uncertain(texts: Sequence[str]) -> tuple[Any, list[list[Glob]]]:
+    return _prepare_subcommands(texts), [[split_glob(token) for token in text.lower().split(" ")] for text in texts]
 
 
 def _prepare_subcommands(texts: Iterable[str]) -> tuple[GlobSet, list[GlobSet], dict[str, list[Any]], list[Any]]:
@@ -368,6 +394,7 @@ _CRITERIA: dict[str, tuple[Test, Callable[[Any], Any]]] = {
     "url": (lambda _, effect, wanted: wanted.match_any((effect.path.lower(),)), _urls),
     "not_url": (lambda _, effect, wanted: not wanted.match_any((effect.path.lower(),)), _urls),
     "subcommand": (_subcommand, _prepare_subcommands),
+    "uncertain_subcommand": (_uncertain_subcommand, _prepare_uncertain),
     "not_subcommand": (lambda view, _, wanted: not _subcommand(view, None, wanted), _prepare_subcommands),
     "options": (_options, _prepare_options),
     "without": (_without, _prepare_options),

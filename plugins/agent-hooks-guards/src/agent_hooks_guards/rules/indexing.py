@@ -73,7 +73,7 @@ class RuleMatch:
     def __init__(self, rule: RuleText, match: Mapping[str, Any]) -> None:
         self.rule = rule
         self.match = match
-        self.first = first_tokens(match)
+        self.first = first_tokens(match) if rule.expressions == "text" else frozenset()
         self._tests: list[tuple[Test, Any]] | None = None
 
     @property

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agent_hooks_guards.guards.audit import AuditTrail
     from agent_hooks_guards.guards.base import Guard, RunGuard
     from agent_hooks_guards.guards.cancellation import Cancellation
+    from agent_hooks_guards.guards.command_rule import CommandRule
     from agent_hooks_guards.guards.limits import Starts
 
 # The tables of the guards that hold without any settings, and of what is added to them.
@@ -34,7 +35,6 @@ _RULE_CLASSES = {
     "allowlist": ("allowlist", "ToolAllowlist"),
     "roles": ("roles", "RoleAccess"),
     "arguments": ("arguments", "ArgumentPattern"),
-    "commands": ("command_rule", "CommandRule"),
 }
 _LIMITS = ("max_steps", "max_tokens", "max_execution_time", "finish_reasons")
 # The keys of ``plain_settings``.
@@ -60,7 +60,10 @@ class FileGuards:
     @cached_property
     def rules(self) -> Sequence[tuple[Guard, str]]:
         """The rules about tool calls, each with its position in the file."""
-        return tuple(rule for name in _RULE_CLASSES if self._own.get(name) for rule in self._make_rules(name))
+        return (
+            *(rule for name in _RULE_CLASSES if self._own.get(name) for rule in self._make_rules(name)),
+            *self.command_rules,
+        )
 
     def _make_rules(self, name: str) -> Iterator[tuple[Guard, str]]:
         from importlib import import_module
@@ -70,8 +73,16 @@ class FileGuards:
         # Expressions of the user and the machine's owner need no RE2.
         source = self.rank if name == "arguments" else SETTINGS_SOURCE
         for number, rule in enumerate(self._own[name]):
-            if rule:
-                yield make(**rule, source=source), self._table.origin("rules" if name == "commands" else name, number)
+            yield make(**rule, source=source), self._table.origin(name, number)
+
+    @cached_property
+    def command_rules(self) -> Sequence[tuple[CommandRule, str]]:
+        """The rules that name a program, each with its position in the file."""
+        if not self._own.get("commands"):
+            return ()
+        from agent_hooks_guards.guards.command_rule import CommandRule
+
+        return tuple((CommandRule(**rule), self._table.origin("rules", at)) for at, rule in self._own["commands"])
 
     @cached_property
     def rate_limits(self) -> Sequence[tuple[Guard, str]]:
@@ -143,7 +154,7 @@ def starts() -> Starts:
 
 
 def with_origin(reason: str, origin: str) -> str:
-    """Add the position of a project's rule to its reason: the words are not the plugin's."""
+    """Add the position of a rule to its reason: the words are not the plugin's, and whoever reads them finds it."""
     return f"{reason} [{visible(origin)}]"
 
 
@@ -152,13 +163,11 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
     for each in files:
         yield None if each.audit is None else each.audit.protect(ctx)
     # Rate limits come last, so that calls that another rule denied do not count.
-    rules = [(*rule, each.rank) for each in files for rule in each.rules]
-    rate_limits = [(*limit, each.rank) for each in files for limit in each.rate_limits]
-    for guard, origin, rank in (*rules, *rate_limits):
+    rules = [rule for each in files for rule in each.rules]
+    rate_limits = [limit for each in files for limit in each.rate_limits]
+    for guard, origin in (*rules, *rate_limits):
         outcome = guard.execute(ctx)
-        if outcome is not None and rank == "project":
-            outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
-        yield outcome
+        yield None if outcome is None else outcome.replace(reason=with_origin(outcome.reason, origin))
 
 
 def build(table: PluginTable) -> FileGuards:
@@ -192,11 +201,11 @@ def modelled(table: PluginTable) -> dict[str, Any]:
         from agent_hooks_guards.rules.indexing import as_given
         from agent_hooks_guards.rules.model import Rule
 
-        with_matches = [as_given(rule) for rule in found.rules if isinstance(rule, Rule)]
-        settings |= {"rules": with_matches} if with_matches else {}
-        # One entry for each rule of the file, whose position is that of the entry.
+        settings["rules"] = [as_given(rule) for rule in found.rules if isinstance(rule, Rule)]
         settings["commands"] = [
-            {} if isinstance(rule, Rule) else rule.model_dump(exclude_none=True) for rule in found.rules
+            (number, rule.model_dump(exclude_none=True))
+            for number, rule in enumerate(found.rules)
+            if not isinstance(rule, Rule)
         ]
     settings |= found.model_dump(include=found.model_fields_set.difference(SHARED_TABLES))
     guards = FileGuards(table, settings)

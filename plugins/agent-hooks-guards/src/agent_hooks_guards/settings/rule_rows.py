@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
+    from agent_hooks_guards.guards.command_rule import CommandRule
+
     from .build import FileGuards
 
 # By the beginning of their ids, the rules of the guards that are not about commands: family, title and settings.
@@ -95,9 +97,16 @@ def rule_rows(files: Iterable[FileGuards]) -> list[RuleRow]:
     rows += guard_rows()
     for each in files:
         rules = map(Rule.model_validate, each.tables.get("rules", ()))
-        further = [_row(each.rank, f"Rules of the {each.rank}", rule) for rule in rules]
+        title = f"Rules of the {each.rank}"
+        further = [_row(each.rank, title, rule) for rule in rules]
+        further += [_command_row(each.rank, title, rule, origin) for rule, origin in each.command_rules]
         rows += [row for row in further if row not in rows]
     return rows
+
+
+def _command_row(rank: str, title: str, rule: CommandRule, origin: str) -> RuleRow:
+    severity = "high" if rule.decision == "deny" else "unknown"
+    return RuleRow(rank, title, ", ".join(rule.names), severity, rule.reason, "", f"change the rule: {origin}")
 
 
 def guard_rows() -> Iterator[RuleRow]:

@@ -95,7 +95,8 @@ def _known_rule(name: str, info: ValidationInfo) -> str:
     if table is None:
         return name
     rules = table.settings.get("rules")
-    own = [str(rule.get("id")) for rule in rules if isinstance(rule, dict)] if isinstance(rules, (list, tuple)) else []
+    ids = [rule.get("id") for rule in rules if isinstance(rule, dict)] if isinstance(rules, (list, tuple)) else []
+    own = [each for each in ids if isinstance(each, str)]
     names = known_names().union(own, ("project", "user", "managed"))  # rules of files have their rank as the family
     if name not in names:
         raise ValueError(unknown_name(name, names))
