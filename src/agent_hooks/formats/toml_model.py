@@ -178,7 +178,8 @@ def _written(location: Iterable[int | str], table: Any) -> Place:
     """Return the parts of pydantic's location that exist in ``table``; the others name branches of unions."""
     place: Place = ()
     for part in location:
-        if isinstance(table, dict | list) and (part in table if isinstance(table, dict) else isinstance(part, int)):
+        keys = table if isinstance(table, dict) else range(len(table)) if isinstance(table, list) else ()
+        if part in keys:
             table = table[part]
             place = (*place, part)
     return place
