@@ -186,13 +186,23 @@ def check_command(*, event: str | None, cases: str | None, **options: Any) -> No
 
 
 @commands.command("init")
+@click.option("--deny", "denied", multiple=True, metavar="COMMAND", help="Deny this, for example 'git push --force'.")
+@click.option("--reason", default="", metavar="TEXT", help="What an agent is told that tries it.")
 @click.option("--python", is_flag=True, help="Write a hookconf.py in place of an agent-hooks.toml.")
 @click.option("--user", is_flag=True, help="Write it for every agent of yours, in place of the project here.")
-def init_command(*, python: bool, user: bool) -> None:
-    """Write the smallest file with one rule, and say what to type next. A file that is there stays as it is."""
-    from .init import make_file
+def init_command(*, denied: tuple[str, ...], reason: str, python: bool, user: bool) -> None:
+    """Write a rule that denies a command, and cases that show it.
 
-    sys.exit(make_file(python=python, user=user))
+    Without --deny the rule denies git push. With it, the rule is added to the agent-hooks.toml that is there. Where
+    agent-hooks-guards is not installed, the rule is a hookconf.py.
+
+    \b
+    agent-hooks init
+    agent-hooks init --deny 'terraform apply' --reason 'Open a change; a person applies it.'
+    """  # noqa: D301 - the character that click takes for `as it is`
+    from .init import write_rules
+
+    sys.exit(write_rules(denied, reason, python=python, user=user))
 
 
 @commands.group("new")

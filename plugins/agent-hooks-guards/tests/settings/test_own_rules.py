@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from click.testing import CliRunner
-from making import about, load, own_file, project
+from making import about, load, own_file, project, trust
 from settings_of import OWN_FILE
 
 import agent_hooks_guards
+from agent_hooks.cli.cases import show_cases
+from agent_hooks.cli.commands import init_command
 from agent_hooks_guards.settings.commands import rules_command
 
 NO_PUSH = """
@@ -59,3 +62,43 @@ def test_it_is_listed_with_the_place_where_it_is_changed(tmp_path, monkeypatch):
     assert "Pushing is for people." in shown
     listed = json.loads(CliRunner().invoke(rules_command, ["--family", "project", "--json"]).output)
     assert [row["id"] for row in listed] == ["no-deploy", "git push"]
+
+
+# -- agent-hooks init --------------------------------------------------------------------------------------------------
+
+
+def init(*options):
+    return CliRunner().invoke(init_command, options)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    made = tmp_path / "p"
+    made.mkdir()
+    monkeypatch.chdir(made)
+    return made
+
+
+def test_init_writes_a_rule_and_cases_that_are_decided_as_it_says(folder):
+    assert init().exit_code == 0
+    assert init("--deny", "frobctl drop ns --force -f", "--deny", "terraform", "--reason", "Nö.").exit_code == 0
+    trust(folder)
+    assert show_cases("cases.toml", cwd=".", agent="claude-code", as_json=False) == 0
+    assert (folder / "cases.toml").read_text().count("[[case]]") == 9
+    assert decided("frobctl drop ns x -f", folder) == ("deny", f"Nö. [{folder}/{OWN_FILE}:6]")
+    assert decided("frobctl drop ns x", folder) is None
+
+
+def test_init_adds_to_a_file_what_fits_and_leaves_it_as_it_is_otherwise(folder):
+    (folder / OWN_FILE).write_text('ignore = []  # "mine"')
+    again = init()
+    assert (again.exit_code, "`agent-hooks init --deny COMMAND` adds a rule to it" in again.stderr) == (1, True)
+    assert init("--deny", "git push").exit_code == 0
+    assert (folder / OWN_FILE).read_text().startswith('ignore = []  # "mine"\n\n[[guards.rules]]\nprogram = ["git"]\n')
+
+    for wrong in ("guards = 1\n", "x = [\n"):
+        (folder / OWN_FILE).write_text(wrong)
+        refused = init("--deny", "git push")
+        assert (refused.exit_code, "stays as it is, this does not fit" in refused.stderr) == (1, True), refused.output
+        assert (folder / OWN_FILE).read_text() == wrong
+    assert (folder / "cases.toml").read_text().count("[[case]]") == 3

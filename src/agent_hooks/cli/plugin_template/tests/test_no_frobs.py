@@ -25,7 +25,14 @@ def test_the_plugin_has_no_mistakes() -> None:
 
 @pytest.mark.parametrize(
     ("command", "decision"),
-    [("frob --all", "deny"), ("cd /tmp && frob", "deny"), ("ls frobs", "proceed")],
+    [
+        ("frob --all", "deny"),
+        ("cd /tmp && /usr/bin/frob", "deny"),
+        ("sh -c 'fr''ob'", "deny"),
+        ("$(echo frob) --all", "deny"),
+        ("ls frobs", "proceed"),
+        ("echo frob", "proceed"),
+    ],
 )
 def test_frob_alone_is_denied(command: str, decision: str) -> None:
     ctx = make_context("before_tool_use", tool="Bash", args={"command": command})

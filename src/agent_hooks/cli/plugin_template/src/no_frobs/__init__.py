@@ -11,10 +11,10 @@ PROGRAMS = frozenset({"frob"})
 
 
 def deny_programs(call: ToolCall, programs: frozenset[str]) -> HookOutcome | None:
-    """Deny a shell command with one of these programs among its words."""
-    for word in call.command.split():
-        if word in programs:
-            return HookOutcome.deny(f"Agents do not run {word} here.")
+    """Deny a shell command that may run one of these programs."""
+    for program in sorted(programs):
+        if call.may_run(program):
+            return HookOutcome.deny(f"Agents do not run {program} here.")
     return None
 
 

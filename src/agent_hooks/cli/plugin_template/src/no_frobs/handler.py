@@ -17,7 +17,7 @@ class ProgramsConfig(BaseModel):
 
 
 class ProgramsHandler(HandlerType):
-    """Denies shell commands that name one of the programs."""
+    """Denies shell commands that may run one of the programs."""
 
     config: ClassVar[type[BaseModel] | None] = ProgramsConfig
 
