@@ -74,7 +74,7 @@ def paragraphs(text: str) -> list[str]:
 def test_the_readme_begins_with_a_sentence_a_program_its_output_and_two_commands():
     title, sentence, program, *rest = paragraphs(README.read_text(encoding="utf-8"))
     output = next(piece for piece in rest if piece.startswith("```"))
-    commands = next(piece for piece in rest[rest.index(output) + 1 :] if piece.startswith("```"))
+    commands = next(piece for piece in rest[rest.index(output) + 1 :] if piece.startswith("```console"))
     assert title.startswith("# ")
     assert re.fullmatch(r"[^.!?]+(?:[.!?]\w[^.!?]*)*[.!?]\W*", sentence), f"not one sentence: {sentence}"
     assert program.startswith("```python\n")

@@ -162,12 +162,17 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
     """Yield the outcomes of the rules of ``files`` about a tool call."""
     for each in files:
         yield None if each.audit is None else each.audit.protect(ctx)
+    for each in files:
+        for guard, origin in each.rules:
+            outcome = guard.execute(ctx)
+            yield None if outcome is None else outcome.replace(reason=with_origin(outcome.reason, origin))
     # Rate limits come last, so that calls that another rule denied do not count.
-    rules = [rule for each in files for rule in each.rules]
-    rate_limits = [limit for each in files for limit in each.rate_limits]
-    for guard, origin in (*rules, *rate_limits):
-        outcome = guard.execute(ctx)
-        yield None if outcome is None else outcome.replace(reason=with_origin(outcome.reason, origin))
+    for each in files:
+        for limit, origin in each.rate_limits:
+            outcome = limit.execute(ctx)
+            if outcome is not None and each.rank == "project":  # one's own is no surprise
+                outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
+            yield outcome
 
 
 def build(table: PluginTable) -> FileGuards:
