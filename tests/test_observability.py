@@ -676,7 +676,7 @@ def test_a_file_that_asks_in_vain_is_a_finding(user, tmp_path, monkeypatch):
     (user / "agent-hooks.toml").write_text("\n[telemetry]\n")
     monkeypatch.setattr("agent_hooks.sources.telemetry.find_spec", lambda name: None)
     [finding] = load(tmp_path, plugins=()).findings
-    assert (finding.line, finding.blocks) == (2, False)
+    assert (finding.kind, finding.line, finding.blocks) == ("not-installed", 2, False)
     assert finding.remedy == "pip install 'agent-hooks-core[otel]'."
 
 

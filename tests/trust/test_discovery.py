@@ -558,6 +558,15 @@ def test_a_small_script_to_which_a_link_leads_out_of_the_project_is_hashed(root,
     assert script.part == b"print()\n"
 
 
+def test_a_script_outside_the_project_that_cannot_be_read_blocks_on_its_event(root):
+    write(root, {"agent-hooks.toml": f"{TOML}scripts = ['../gone.py']\n", "hooks/check.py": ""})
+    project = discover(root)
+    (finding,) = project.findings
+    assert (finding.event, finding.blocks) == ("before_tool_use", True)
+    assert str(root.parent / "gone.py") in finding.message
+    assert project.reads[0].entries == ()  # it may be written later, and has no digest
+
+
 def test_a_script_of_several_hooks_is_in_the_manifest_once(root):
     write(root, {"agent-hooks.toml": TOML, "a/agent-hooks.toml": TOML.replace("hooks/check.py", "../hooks/check.py")})
     write(root, {"hooks/check.py": "print()\n"})

@@ -133,6 +133,8 @@ def test_the_hosts_that_also_run_the_settings_of_claude_code_are_named(home):
     project = home.write("claude-code", GROUPS, project=True)
     for host in ("copilot", "claude-code"):
         assert f"Copilot and VS Code run {project} as well as their own hooks" in told(home, host)
+    shared = write(home, "project/.claude/settings.json", GROUPS)
+    assert f"Copilot and VS Code run {shared} as well as their own hooks" in told(home, "copilot")
     user = home.write("claude-code", GROUPS)
     assert f"VS Code runs {user}" not in told(home, "claude-code")
     (home.path / ".vscode").mkdir()

@@ -15,3 +15,8 @@ def test_what_brackets_matched_is_told():
 def test_a_pattern_that_takes_for_ever_is_not_tried():
     found = matched("a" * 200, ["^(a+)+$b"])
     assert {each.text for each in found} == {UNKNOWN}
+
+
+def test_a_long_text_is_not_searched():
+    assert [each.text for each in matched("a" * 200, ["^a"])] == ["a"]
+    assert [each.text for each in matched("a" * 201, ["^a"])] == [UNKNOWN]

@@ -104,6 +104,11 @@ def test_a_variable_of_the_environment_is_not_known():
     assert runs("deluge $BUILD_DIR/x") == ["deluge …/x"]
 
 
+def test_what_unknown_code_prints_is_not_known_and_no_code_prints_nothing():
+    assert runs('deluge "$(sh -c "$CODE")"/x')[-1] == "deluge …/x"
+    assert runs('deluge "$(sh -c "")"/x')[-1] == "deluge /x"
+
+
 @pytest.mark.parametrize("text", ["deluge ${x:?}/y", "deluge ${BUILD_DIR:?unset}/y", ': "${X:?}"; deluge $X/y'])
 def test_a_variable_that_must_have_a_text_is_not_taken_for_empty(text):
     assert runs(text)[-1] == "deluge ……/y"

@@ -356,7 +356,7 @@ class Calls:
         append = call.kind == "append" or "FILE_APPEND" in flags or "a" in flags
         path, content = call.argument(), call.argument(1)
         self.effect("write", path, content.labels, "append" if append else "")
-        if path.is_known and len(call.arguments) > 1:
+        if path.is_known and len(call.arguments) > 1 and call.kind != "write_bare":
             self.found.files[path.text] = Data(UNKNOWN if append else content.text, content.labels)
 
     _on_append = _on_write
