@@ -23,6 +23,18 @@ if TYPE_CHECKING:
     Key = tuple[str, str]
 
 
+class Paused(BaseException):
+    """Raised out of an operation that has to wait, also through the tools that started its agent: not an ``Exception``,
+    so that they do not catch it. In the runtime, ``suspended`` is its record, and ``operation`` its identity in JSON
+    types.
+    """
+
+    def __init__(self, suspended: Any = None, operation: Any = None) -> None:
+        super().__init__()
+        self.suspended = suspended
+        self.operation = operation
+
+
 class Given:
     """An answer to one question about an operation.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.engine.lifecycle import Lifecycle, context_of, final_status
 from agent_hooks.engine.messages import UNRELEASED, messages_from, with_cut_step
+from agent_hooks.engine.suspension import Paused
 from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING, Decision
@@ -19,7 +20,7 @@ from .defaults import DEFAULT_EVENTS, DefaultChains
 from .inference import infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
-from .pausing import Paused, pause, remember
+from .pausing import pause, remember
 from .run_states import active_skill, answer_of, fresh, limit_signal, with_answer, with_skill, with_tools
 from .tool_calls import ToolCalls
 from .watched_runs import watched

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.messages import unfinished, with_cut_step
-from agent_hooks.engine.suspension import Given, answer_to_ask, exact_text
+from agent_hooks.engine.suspension import Given, Paused, answer_to_ask, exact_text
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
 from agent_hooks.model.events import find_event
 from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome, read_answer
@@ -63,25 +63,6 @@ def check_store(store: Any) -> SuspensionStore:
             "plain functions, not async."
         )
     return cast("SuspensionStore", store)
-
-
-class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step
-    """Raised inside a run when an operation has to wait; ``operation`` identifies it, in JSON types."""
-
-    def __init__(self, suspended: Suspended, operation: Any) -> None:
-        super().__init__(suspended.reason)
-        self.suspended = suspended
-        self.operation = operation
-
-
-class Waits(BaseException):
-    """Raised through a tool when an agent that it started has to wait for an answer. Not an ``Exception``, so that
-    tools do not catch it.
-    """
-
-    def __init__(self, paused: Paused) -> None:
-        super().__init__()
-        self.paused = paused
 
 
 def pause_for(agent: AgentState, run: AgentState, session_id: str) -> Paused:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from agent_hooks.engine.suspension import Paused
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import WAITING, Decision
@@ -13,14 +14,13 @@ from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, count_usage
 from .loop import AgentRun
-from .pausing import Resumption, Waits, pause_for
+from .pausing import Resumption, pause_for
 
 if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
 
     from .agent import AgentRuntime
     from .current import StartedAgents
-    from .pausing import Paused
 
 
 async def run_subagent(
@@ -69,7 +69,7 @@ class _Subagent:
     state: AgentState | None = None  # set when it waits
 
     async def run(self, task: str) -> AgentState:
-        """Return its last state. Raises ``SubagentError``, and ``Waits`` if it waits for an answer."""
+        """Return its last state. Raises ``SubagentError``, and ``Paused`` if it waits for an answer."""
         started = self.started
         if started is None:
             return await self.finish(task, AgentState())
@@ -82,7 +82,7 @@ class _Subagent:
             # Recorded, so that it is raised again when the tool is called again.
             mine.state = AgentState(errors=(ErrorInfo(type=type(error).__name__, message=str(error)),))
             raise
-        except Waits as wait:
+        except Paused as wait:
             await started.suspend(mine, wait, self.state)
             raise
         finally:
@@ -90,7 +90,7 @@ class _Subagent:
         return mine.state
 
     async def finish(self, task: str, earlier: AgentState) -> AgentState:
-        """Run an agent that was interrupted at ``earlier`` to its end. Raises ``Waits`` if it still waits."""
+        """Run an agent that was interrupted at ``earlier`` to its end. Raises ``Paused`` if it still waits."""
         if (paused := earlier.suspended) is not None:
             resumption = self.parent.resumption if self.is_resumed else None
             if resumption is None:  # the answer is for another agent
@@ -126,7 +126,7 @@ class _Subagent:
     def waiting(self, paused: Paused) -> BaseException:
         """Return the exception for an agent that waits: one that a hook started cannot."""
         if self.started is not None:
-            return Waits(paused)
+            return paused
         why = f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {paused.suspended.reason}"
         return SubagentError(why.rstrip(": "))
 
