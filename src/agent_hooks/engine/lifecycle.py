@@ -21,7 +21,6 @@ from .state_changes import guarded
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agent_hooks.model.inference import ModelRequest
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import AgentState
 
@@ -296,22 +295,13 @@ class Lifecycle:
         return status
 
 
-def about_request(request: ModelRequest) -> dict[str, Any]:
-    """Return the fields of a request for hooks."""
-    return {
-        "request": request,
-        "model": request.model,
-        "message_count": len(request._fields.get("messages", ())),
-        "tool_count": len(request.tools),
-    }
-
-
 def context_of(
     event: HookEvent, place: dict[str, Any], about: dict[str, Any], state: AgentState | None = None
 ) -> HookContext:
     """Return the context for hooks: ``place`` and ``about`` are fields of it, those of ``place`` frozen already."""
-    if "request" in about:
-        about = {**about_request(about["request"]), **about}
+    if (request := about.get("request")) is not None:
+        counts = {"message_count": len(request._fields.get("messages", ())), "tool_count": len(request.tools)}
+        about = {"model": request.model, **counts, **about}
     now = time()
     fields = {"created_at": now, "updated_at": now, **place, **frozen_fields(about), "event": event}
     if state is not None:

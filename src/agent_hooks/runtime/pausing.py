@@ -166,11 +166,7 @@ class Resumption:
             )
         self.paused = paused
         self.decision = decision
-        is_known = isinstance(decision, (str, HookOutcome))
-        self.answer = HookOutcome.proceed() if decision == "allow" or not is_known else read_answer(decision)
-        if not is_known or self.answer.decision not in _ANSWERS:
-            raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
-        self.answers = answered(paused, self.answer)  # all that were given to the operation
+        self.answers = answered(paused, answer_from(decision))  # all that were given to the operation
         self.store = store
         self.outer = outer
         self.is_interrupted = False
@@ -223,6 +219,15 @@ class Resumption:
             if used_by and not is_outer_interrupted and (store.read(chain, "ended") or _is_at_work(used_by)):
                 raise _used()
             self.is_interrupted = used_by > 0
+
+
+def answer_from(decision: str | HookOutcome) -> HookOutcome:
+    """Return the answer to an operation that waits. Raises ``SuspensionError``."""
+    is_known = isinstance(decision, (str, HookOutcome))
+    answer = HookOutcome.proceed() if decision == "allow" or not is_known else read_answer(decision)
+    if not is_known or answer.decision not in _ANSWERS:
+        raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
+    return answer
 
 
 def _read(answer: Answered) -> Answered:
