@@ -9,7 +9,7 @@ import asyncio
 import logging
 import os
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,17 +19,18 @@ from hypothesis import strategies as st
 from agent_hooks.engine.calling import drive
 from agent_hooks.engine.manager import HookManager
 from agent_hooks.engine.markers import hookimpl
-from agent_hooks.engine.suspension import Given, is_exactly
+from agent_hooks.engine.suspension import answered
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import HookOutcome
 from agent_hooks.model.policy import HookPolicy
+from agent_hooks.model.state import Answered
 from agent_hooks.model.tool_call import ToolCall
 from model import Dispatch
 from model_records import BLOCKING, PLACE, RANK, Answer, Hook
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agent_hooks.engine.hooks import Hooks
 
@@ -454,8 +455,8 @@ def answer_all(event: HookEvent, subject: int, hooks: list[Hook], policy: HookPo
     """
     engine = Engine(event, hooks, policy)
     view, ctx = engine.manager.hooks(ask="host"), engine.context(subject)
-    given: tuple[Given, ...] = ()
-    called: frozenset[tuple[str, str]] = frozenset()
+    given: tuple[Answered, ...] = ()
+    called: Iterable[tuple[str, str]] = ()
     known: dict[tuple[str, str, int], bool] = {}
     while True:
         names = frozenset(name for _, name in called)
@@ -472,13 +473,12 @@ def answer_all(event: HookEvent, subject: int, hooks: list[Hook], policy: HookPo
         known.update(dict.fromkeys(questions, is_allowed))
         answer = HookOutcome.proceed() if is_allowed else HookOutcome.deny("no")
         if outcome.token is not None:
-            kept = engine.manager.suspended.pop(outcome.token)
-            given, called = kept.answered(answer), kept.called
+            record = engine.manager.suspended.pop(outcome.token).record
+            given, called = answered(record, answer), record.called
         else:
             about = SUBJECTS[event][result.subject] if event in SUBJECTS else None
-            holds = partial(is_exactly, about)
-            given = (*given, Given(answer, holds, asked_keys=outcome.asked_keys))
-            called = frozenset((f"plugin-{hook.name}", hook.name) for hook in hooks)
+            given = (*given, Answered(asked_keys=outcome.asked_keys, subject=about, answer=answer))
+            called = [(f"plugin-{hook.name}", hook.name) for hook in hooks]
 
 
 WAITING_EVENTS = (HookEvent.BEFORE_TOOL_USE, HookEvent.USER_INPUT, HookEvent.BEFORE_AGENT)

@@ -25,7 +25,8 @@ from agent_hooks import (
 )
 from agent_hooks.engine import portal
 from agent_hooks.engine.calling import drive
-from agent_hooks.engine.guarded_run import MAX_DEPTH, GuardedRun, current_run
+from agent_hooks.engine.guarded_run import GuardedRun, current_run
+from agent_hooks.engine.lifecycle import MAX_DEPTH
 from engine import managed
 
 pytestmark = pytest.mark.interpreter

@@ -12,10 +12,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from agent_hooks import AgentState
+from agent_hooks import AgentState, Hooks
 from agent_hooks.errors import RunError, StoreError, SuspensionError
 from agent_hooks.model.state import Suspended
-from agent_hooks.runtime import pausing
 from agent_hooks.system.store import MemoryStore, Store
 from runtime.pauses import ASKS_ABOUT_B, LS, World, asks, calls, suspended, texts, through_json
 from runtime.test_pausing import waits_for
@@ -76,9 +75,10 @@ def test_an_answer_does_not_hold_in_another_session_or_folder(world, tmp_path):
 
 def test_a_question_of_a_state_that_was_saved_without_keys_is_put_again(world, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(pausing, "Suspended", lambda asked_keys, **fields: Suspended(**fields))
+        kept = Hooks.keep_asked
+        patch.setattr(Hooks, "keep_asked", lambda hooks, ctx, asked: kept(hooks, ctx, asked.replace(asked_keys=())))
         first = world.paused()
-    assert "asked_keys" not in first.as_dict()["suspended"]
+    assert first.as_dict()["suspended"]["asked_keys"] == []
     second = world.resume(first)
     assert (suspended(second).reason, world.ran) == ("Really?", [])
     assert (world.resume(second).output, world.ran) == ("done", ["ls"])

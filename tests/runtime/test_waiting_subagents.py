@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from agent_hooks import AgentBuilder, AgentState, HookOutcome, ScriptedDriver, StopRunError, run_subagent, tool
+from agent_hooks import (
+    AgentBuilder,
+    AgentState,
+    HookManager,
+    HookOutcome,
+    ModelRequest,
+    ScriptedDriver,
+    StopRunError,
+    ToolCall,
+    run_subagent,
+    tool,
+)
 from agent_hooks.errors import SuspensionError
 from agent_hooks.system.store import MemoryStore
 from runtime.agents import Says, Trial, call, child, count, echo, reply, results, said, spawning
@@ -65,6 +76,36 @@ def test_a_child_that_waits_makes_the_run_wait_and_goes_on_once_with_the_answer(
     assert (state.status, results(state), state.output) == ("completed", ["one"], "done")
     with pytest.raises(SuspensionError):
         waiting.go_on(first)
+
+
+@pytest.mark.parametrize("part", ["call", "request"])
+def test_a_child_started_in_a_call_or_request_of_a_loop_of_others_makes_the_run_wait(part):
+    hooks = HookManager().hooks()
+
+    class Wrapped(Waiting):
+        def agent(self, *replies: Any, inner: Any = ()) -> AgentRuntime:
+            agent = super().agent(*replies, inner=inner)
+            spawn = agent.tools["spawn"]
+
+            async def within(task: str) -> Any:
+                def run(_given: Any) -> Any:
+                    return spawn.call({"task": task})
+
+                if part == "call":
+                    used: Any = await hooks.call_tool(ToolCall("t", {}), run)
+                else:
+                    used = await hooks.call_model(ModelRequest(messages=()), run)
+                self.ran.append("the rest of the tool")
+                return used.result if part == "call" else used.response.content
+
+            within.__name__ = "spawn"
+            return agent._with(tools=[within, agent.tools["noted"]])
+
+    waiting = Wrapped()
+    first = waiting.begin()
+    assert suspended(first).tool_call.args["text"] == "secret"
+    assert results(waiting.go_on(first)) == ["one"]
+    assert waiting.ran == ["the rest of the tool"]
 
 
 def test_a_refusal_reaches_the_child():

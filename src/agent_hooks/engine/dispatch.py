@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agent_hooks.model.context import HookContext
+    from agent_hooks.model.state import Answered
 
     from .hooks import Hooks
     from .plan import Chain, Hook, Row
-    from .suspension import Given, Key, Suspension
+    from .suspension import IsAbout, Key
 
     Rewrites = tuple[tuple[Hook, Any], ...]
     Outcomes = list[tuple[Hook, HookOutcome]]
@@ -88,6 +89,8 @@ class Handover:
 class Dispatch:
     """One event on its way through its chain."""
 
+    is_about: IsAbout
+
     def __init__(self, chain: Chain, ctx: HookContext, view: Hooks, *, sync: bool) -> None:
         self.chain = chain
         self.event = chain.event
@@ -97,8 +100,8 @@ class Dispatch:
         self.lane = Handover(ctx)
         self.walk_number = 1
         self.is_question = False
-        self.given: tuple[Given, ...] = ()
-        self._heard: set[Given] = set()
+        self.given: tuple[Answered, ...] = ()
+        self._heard: list[Answered] = []
 
     async def watched(self) -> HookOutcome:
         """Do as ``run`` from the start, and tell the framework's own observers of the start and the end."""
@@ -118,11 +121,13 @@ class Dispatch:
         outcome = await self.through(() if self.is_only_observed else self.chain.wrappers)
         if outcome.decision is Decision.ASK:
             outcome = await self.put_question(outcome)
-        elif outcome.decision is Decision.SUSPEND:
-            outcome = outcome.replace(token=self.view.keep_suspended(self.suspension()))
         if outcome.decision in BLOCKING and not outcome.reason and not self.is_question:
             tool = f" {self.answers.ctx.tool_name}" if self.answers.ctx.tool_name else ""
             outcome = outcome.replace(reason=f"Blocked by the hook {outcome.hook}: {self.event!s}{tool}.")
+        if outcome.decision is Decision.SUSPEND:
+            answers, hook = self.answers, self.answers.suspended_by
+            about = (hook.key if hook else ("", ""), answers.ctx.held_subject, self.given, answers.called_keys)
+            outcome = self.view.keep_suspended(answers.start, outcome, *about)
         return await self.shown(outcome, watch)
 
     async def shown(self, outcome: HookOutcome, watch: Watch | None) -> HookOutcome:
@@ -351,21 +356,24 @@ class Dispatch:
 
     # -- answers given before ----------------------------------------------------------------------------------------
 
-    def know(self, given: tuple[Given, ...], called: frozenset[Key]) -> None:
-        """Take the answers given to this operation before, and the keys of the hooks that were called about it."""
-        self.given = given
+    def know(self, given: tuple[Answered, ...], called: frozenset[Key], is_about: IsAbout) -> None:
+        """Take the answers given to this operation before, and the keys of the hooks that were called about it.
+        ``is_about(subject, of_answer)`` tells whether an answer is about this subject.
+        """
+        self.given, self.is_about = given, is_about
         self.answers.called_before = called
 
-    def has_heard(self, given: Given) -> bool:
+    def has_heard(self, given: Answered) -> bool:
         """Whether a hook has waited for this answer again."""
-        return given in self._heard
+        return any(given is each for each in self._heard)
 
     def given_answer(self, hook: Hook) -> HookOutcome | None:
         """Return the answer that was given in this hook's stead about exactly the current subject, None without one."""
         for given in self.given:
-            if given.key == hook.key and given.holds_for(self.answers.ctx.held_subject):
-                self._heard.add(given)
-                return given.answer
+            if given.hook == hook.key and self.is_about(self.answers.ctx.held_subject, given.subject):
+                self._heard.append(given)
+                answer: HookOutcome = given.answer
+                return answer
         return None
 
     def unanswered(self) -> tuple[Outcomes, HookOutcome | None]:
@@ -374,20 +382,12 @@ class Dispatch:
         refusal = None
         for hook, asked in self.answers.asks:
             subject = self.answers.ctx.held_subject
-            held = [one for one in self.given if hook.key in one.asked_keys and one.holds_for(subject)]
-            self._heard.update(held)
+            held = [one for one in self.given if hook.key in one.asked_keys and self.is_about(subject, one.subject)]
+            self._heard += held
             refusal = next((each.answer for each in held if each.answer.blocks), refusal)
             if not held:
                 left.append((hook, asked))
         return left, refusal
-
-    def suspension(self) -> Suspension:
-        """Return the record of this operation while it waits."""
-        from .suspension import Suspension
-
-        answers, hook = self.answers, self.answers.suspended_by
-        key = hook.key if hook else ("", "")
-        return Suspension(answers.start, self.view, key, answers.ctx.held_subject, self.given, answers.called_keys)
 
     # -- the framework's own observers -------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from agent_hooks.model.values import Value, frozen_fields
 from .lifecycle import context_of
 from .model_calls import PendingRequest
 from .state_changes import guarded
+from .suspension import Paused
 from .tool_calls import PendingCall, described, refuse_async
 
 if TYPE_CHECKING:
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from .guarded_run import GuardedRun
     from .hooks import Errors, Hooks, Resume, Run
     from .plan import Chain
-
-# The events whose outcome says whether the operation is done, and with which token it waits.
-_OPENING = frozenset({HookEvent.BEFORE_TOOL_USE, HookEvent.BEFORE_INFERENCE})
 
 
 class ToolUse(ToolExecution):
@@ -111,10 +109,6 @@ class Ending(NamedTuple):
     stop_signal: StopSignal | None = None
 
 
-class _Waits(Exception):  # noqa: N818 - not an error: it carries the question out of the call
-    """Raised when the call has to wait for an answer."""
-
-
 class ForeignLoop:
     """A loop of others, for one operation. ``fields``: fields of its contexts; ``keeper``: its run, if there is one."""
 
@@ -137,7 +131,6 @@ class ForeignLoop:
         self.keeper = keeper
         self.given = self.state
         self.is_stopping = False
-        self.outcome = PROCEED  # of the event before the operation
         self.signals: list[StopSignal] = []
         self.added: list[Message] = [] if keeper is None else keeper.added  # by hooks, for the next request
 
@@ -160,8 +153,6 @@ class ForeignLoop:
         outcome = await self._dispatch(ctx, resume)
         if outcome.decision is Decision.ASK and outcome.token is None:
             outcome = self.hooks.keep_asked(ctx, outcome)
-        if event in _OPENING:
-            self.outcome = outcome
         # If the operation waits, its hooks run again when it resumes, and return all this again.
         if outcome is not PROCEED and outcome.decision not in WAITING:
             self._apply(event, outcome)
@@ -196,9 +187,9 @@ class ForeignLoop:
         answering = self.hooks.chain(HookEvent.PERMISSION_REQUEST)
         return answering is not None and answering.is_async
 
-    def pause(self, *_event: Any, **_about: Any) -> Exception:
+    def pause(self, *_event: Any, **_about: Any) -> Paused:
         """Return the exception that ends the call; the outcome has the token."""
-        return _Waits()
+        return Paused()
 
     def stop(self, signal: StopSignal) -> None:
         """Stop the run."""
@@ -224,9 +215,9 @@ class ForeignLoop:
         elif (state := self.state) is not None:
             self.fields["state"] = state.with_model_usage(model, used)
 
-    def collected(self) -> dict[str, Any]:
-        """Return what hooks wish of the loop."""
-        fields: dict[str, Any] = {"outcome": self.outcome, "signals": tuple(self.signals)}
+    def collected(self, outcome: HookOutcome) -> dict[str, Any]:
+        """Return what hooks wish of the loop; ``outcome`` is that of the event before the operation."""
+        fields: dict[str, Any] = {"outcome": outcome, "signals": tuple(self.signals)}
         if (state := self.state) is not self.given:
             fields["state"] = state
         return fields
@@ -254,11 +245,13 @@ class ForeignCall(PendingCall):
                     performed, error = await self.perform(ready)
                     await self.after(performed, error)
             execution = self.execution
-        except _Waits:
-            outcome = self.loop.outcome
+        except Paused:
+            outcome = self.opening
+            if outcome.decision not in WAITING:  # an agent that the tool started waits
+                raise
             asked = call.with_args(outcome._fields.get("tool_args", call.args))
             execution = ToolExecution.denied(asked, outcome.reason)
-        fields = {**execution._fields, **self.loop.collected(), "messages": tuple(self.messages)}
+        fields = {**execution._fields, **self.loop.collected(self.opening), "messages": tuple(self.messages)}
         if error is not None and execution.error == described(error):
             fields["exception"] = error
         elif performed is not None and not (execution.failed or performed.failed):
@@ -299,9 +292,10 @@ class ForeignRequest(PendingRequest):
         response = None
         try:
             response = await self.settle()
-        except _Waits:
-            self.outcome = self.loop.outcome
-        fields: dict[str, Any] = {**self.loop.collected(), "messages": tuple(self.added)}
+        except Paused:
+            if self.opening.decision not in WAITING:
+                raise
+        fields: dict[str, Any] = {**self.loop.collected(self.opening), "messages": tuple(self.added)}
         fields |= {"response": response, "finish_reason": self.finish_reason}
         if response is None:
             signal = foremost(fields["signals"])

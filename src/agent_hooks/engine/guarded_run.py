@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.errors import PromptRefusedError, RunStoppedError, SubagentDeniedError
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, WAITING, Decision
+from agent_hooks.model.outcome import PROCEED, Decision
 from agent_hooks.model.state import AgentState, Message, Step, StopReason, StopSignal, hook_message
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .calling import is_failure
 from .foreign_calls import Ending, ForeignCall, ForeignLoop, ForeignRequest, ToolUse
-from .lifecycle import COMPLETED, Lifecycle
-from .messages import NOT_RUN, has_failed, messages_from, messages_of
+from .lifecycle import COMPLETED, Lifecycle, final_status
+from .messages import NOT_RUN, has_failed, messages_of
 from .model_calls import answered
 from .suspension import answering, exact_text
 from .tool_calls import AT_WORK
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from .foreign_calls import ModelUse
     from .hooks import Errors, Hooks, Resume, Run
 
-MAX_DEPTH = 10  # of agents that start agents
 # No parent at all, not even the run whose tool is at work.
 _NOBODY: Any = object()
 # Fields that an operation of its own has in common with the agents that its tool starts.
@@ -86,7 +85,6 @@ class GuardedRun(Lifecycle):
             status="in_progress",
         )
         self._changing = Lock()  # sync loops may make parallel calls in threads
-        self._told: BaseException | None = None  # to on_error, by the request that it ended
         self.added: list[Message] = []  # by hooks, for the next request
         self._failures = 0
         self._ending: Ending | None = None  # once it has ended
@@ -109,11 +107,6 @@ class GuardedRun(Lifecycle):
         """Whether any hook looks at requests to the model or its responses."""
         return self.hooks.listens(HookEvent.BEFORE_INFERENCE) or self.hooks.listens(HookEvent.AFTER_INFERENCE)
 
-    @property
-    def depth(self) -> int:
-        """0, in a subagent one more than in the run that started it."""
-        return int(self.fields.get("depth", 0))
-
     @contextmanager
     def active(self) -> Iterator[GuardedRun]:
         """Make this the run that agents started inside belong to."""
@@ -131,18 +124,18 @@ class GuardedRun(Lifecycle):
 
         Raises ``PromptRefusedError``, in a subagent ``SubagentDeniedError``, and ``RunStoppedError``.
         """
-        if self.parent is not None:
+        if self.parent is None:
+            prompt = await self.receive(prompt, is_turn=True)
+            if self.state.status == "stopped" and (signal := self.stop_signal) is not None:
+                self._ending = Ending(stop_signal=signal)  # at the prompt: there is no run
+                await self._join()
+                raise RunStoppedError(signal)
+        else:
             self._task = prompt
             name = self.fields.get("agent_name", "")
             self._task = prompt = await self.parent.before_subagent(name, prompt, sync=self.sync)
-        elif prompt is not None:
-            outcome = await self._refusable(HookEvent.USER_INPUT, prompt=prompt)
-            prompt = outcome._fields.get("prompt", prompt)
-            self.add(*messages_from(outcome))
-        if prompt is not None:
-            self.state = self.state.with_messages(Message(role="user", content=prompt))
-        if self.parent is None:
-            await self._refusable(HookEvent.BEFORE_TURN, message_count=len(self.state.messages))
+            if prompt is not None:
+                self.state = self.state.with_messages(Message(role="user", content=prompt))
         await self.ask(HookEvent.BEFORE_EXECUTION)
         if self.state.stop_signals:
             await self._begin_step()
@@ -162,7 +155,7 @@ class GuardedRun(Lifecycle):
             try:
                 use = await pending.make()
             except BaseException as error:
-                self._told = error
+                self.told = error
                 if is_failure(error):
                     self._step = pending.step.replace(errors=(ErrorInfo.of(error),))
                 raise
@@ -251,9 +244,7 @@ class GuardedRun(Lifecycle):
             return Ending(again=again)
         reason = ""
         if output is not None:
-            outcome = await self.judged(output)
-            output = None if outcome.blocks else outcome._fields.get("output", output)
-            reason = outcome.reason if outcome.blocks else ""
+            output, reason = await self.released(output)
         self._ending = Ending(None, None, reason, self.stop_signal)  # whatever the hooks of a parent raise
         self._ending = self._ending._replace(output=await self._finish(output), stop_signal=self.stop_signal)
         return self._ending
@@ -264,17 +255,13 @@ class GuardedRun(Lifecycle):
         """
         if self._ending is not None:
             return False
-        info = ErrorInfo.of(error)
-        self.state = self.state.replace(errors=(*self.state.errors, info), status="failed")
-        outcome = PROCEED
-        if not _comes_from(error, self._told):
-            outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=self.state.errors)
+        if not _comes_from(error, self.told):
             self._failures += 1
-        if may_retry and outcome.decision is Decision.RETRY and self._failures <= self.hooks.manager.policy.max_retries:
-            self.state = self.state.replace(status="in_progress")
-            return True
-        signal = StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="GuardedRun")
-        self.add_signal(signal)
+            is_again = await self.try_recover(error)
+            self.told = None  # the next error may be the same object
+            if is_again and may_retry and self._failures <= self.hooks.manager.policy.max_retries:
+                return True
+        self.end_with(error)
         await self._end_step()
         if not self._is_over:
             self._may_force = False
@@ -282,29 +269,6 @@ class GuardedRun(Lifecycle):
         self._ending = Ending(stop_signal=self.stop_signal)
         await self._finish(None)
         return False
-
-    async def before_subagent(self, name: str, task: Any, *, sync: bool = False) -> Any:
-        """Return the task for an agent that a tool starts, as changed by hooks. ``sync``: its loop cannot wait.
-        Raises ``SubagentDeniedError``.
-        """
-        if self.depth >= MAX_DEPTH:
-            raise SubagentDeniedError(f"Denied: agents start agents at most {MAX_DEPTH} deep.")
-        about = {"name": name, "task": task, "max_depth": MAX_DEPTH}
-        outcome = await self.ask(HookEvent.BEFORE_SUBAGENT, sync=sync, **about)
-        self.add(*messages_from(outcome))
-        if outcome.blocks or outcome.decision in WAITING:
-            reason = _NO_ANSWER + outcome.reason if outcome.decision in WAITING else outcome.reason
-            raise SubagentDeniedError(f"Denied: {reason}")
-        return outcome._fields.get("task", task)
-
-    async def after_subagent(self, *, result: Any, sync: bool = False, **about: Any) -> Any:
-        """Return the result of such an agent as changed by hooks. Raises ``SubagentDeniedError``."""
-        about |= {"result": result, "max_depth": MAX_DEPTH}
-        outcome = await self.ask(HookEvent.AFTER_SUBAGENT, sync=sync, **about)
-        self.add(*messages_from(outcome))
-        if outcome.decision is Decision.DENY:
-            raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
-        return outcome._fields.get("result", result)
 
     # -- its events --------------------------------------------------------------------------------------------------
 
@@ -319,6 +283,13 @@ class GuardedRun(Lifecycle):
         if event is HookEvent.SHOULD_CONTINUE and self._is_complete:
             self.add_signal(COMPLETED)
         return outcome
+
+    def pause(self, event: HookEvent, outcome: HookOutcome, **_about: Any) -> BaseException:
+        """Return the refusal of an operation about which nobody can be asked here."""
+        self.add_brought(outcome)
+        reason = _NO_ANSWER + outcome.reason
+        is_agent = event is HookEvent.BEFORE_SUBAGENT
+        return SubagentDeniedError(f"Denied: {reason}") if is_agent else PromptRefusedError(reason, str(event))
 
     def add(self, *messages: Message) -> None:
         """Add messages of hooks to the next request."""
@@ -353,32 +324,16 @@ class GuardedRun(Lifecycle):
         self._is_complete = self._is_complete and self._is_over
         return not self._is_over
 
-    async def _refusable(self, event: HookEvent, **about: Any) -> HookOutcome:
-        """Dispatch an event before the run. Raises ``PromptRefusedError`` and ``RunStoppedError``."""
-        outcome = await self.ask(event, **about)
-        if outcome.decision in WAITING:
-            raise PromptRefusedError(_NO_ANSWER + outcome.reason)
-        if outcome.decision is Decision.DENY:
-            raise PromptRefusedError(outcome.reason)
-        if outcome.decision is Decision.STOP and (signal := self.stop_signal) is not None:
-            self.state = self.state.replace(status="stopped")
-            self._ending = Ending(stop_signal=signal)  # at the prompt: there is no run
-            await self._join()
-            raise RunStoppedError(signal)
-        return outcome
-
     async def _finish(self, output: Any) -> Any:
         """Dispatch the last events; return the output, which the hooks of a parent may change or withhold."""
         # Of the errors of tools the parent hears nothing: the model has seen them.
         error = self.state.errors[-1] if self.state.status == "failed" else None
-        status, signal = self.settle(), self.state.stop_signal
-        self.state = self.state.replace(status=status, output=output)
-        await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=signal)
+        self.state = self.state.replace(status=final_status(self.state), output=output)
+        status = await self.conclude()
         if self.parent is None:
             await self.ask(HookEvent.AFTER_TURN, status=status, message_count=len(self.state.messages))
         else:
-            about: dict[str, Any] = {"name": self.fields.get("agent_name", ""), "task": self._task}
-            about |= {"status": status, "error": error}
+            about = {"name": self.fields.get("agent_name", ""), "task": self._task, "status": status, "error": error}
             output = await self.parent.after_subagent(result=output, sync=self.sync, **about)
         await self._join()
         return output

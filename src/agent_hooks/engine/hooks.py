@@ -14,18 +14,19 @@ from .lanes import run_async, run_sync, run_timed, watch_async, watch_sync
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable
     from typing import Any, Literal
 
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.inference import ModelRequest
+    from agent_hooks.model.state import Answered
     from agent_hooks.model.tool_call import ToolCall
 
     from .foreign_calls import Ending, ModelUse, ToolUse
     from .guarded_run import GuardedRun
     from .manager import HookManager
     from .plan import Chain, Hook
-    from .suspension import Given, Key, Suspension
+    from .suspension import IsAbout, Key, Suspension
     from .watching import Watchers
 
     Answer = bool | Literal["host"]
@@ -273,25 +274,34 @@ class Hooks:
         kept, given, now = self._resumption(token, decision, ctx)
         view = self._like(scopes=kept.view.scopes, directory=kept.view.directory)
         try:
-            outcome = await view.redispatch(now, given, kept.called, sync=sync)
+            outcome = await view.redispatch(now, given, kept.record.called, sync=sync)
         except BaseException:
             self.manager.suspended[token] = kept
             raise
-        return view.keep_asked(now, outcome, given, kept.called) if outcome.decision is Decision.ASK else outcome
+        return view.keep_asked(now, outcome, given, kept.record.called) if outcome.decision is Decision.ASK else outcome
 
     async def redispatch(
-        self, ctx: HookContext, given: tuple[Given, ...], called: frozenset[Key], *, sync: bool = False
+        self,
+        ctx: HookContext,
+        given: tuple[Answered, ...],
+        called: Iterable[Key],
+        *,
+        sync: bool = False,
+        is_about: IsAbout | None = None,
     ) -> HookOutcome:
         """Ask all hooks about an operation that had to wait, with the answers ``given`` to it so far.
 
         ``called`` are the keys of the hooks that were called about it before: for them ``ctx.rechecking`` is true.
+        ``is_about(subject, of_answer)`` tells whether an answer is about this subject (default: exactly this).
         """
+        from .suspension import is_exactly
+
         chain = self.chain(ctx.event)
         dispatch = None
         outcome = PROCEED
         if chain is not None:
             dispatch = Dispatch(chain, ctx, self, sync=sync)
-            dispatch.know(given, called)
+            dispatch.know(given, frozenset(called), is_about or is_exactly)
             outcome = await dispatch.watched()
         if outcome.blocks:
             return outcome
@@ -301,14 +311,14 @@ class Hooks:
 
     def _resumption(
         self, token: str, decision: str | HookOutcome, ctx: HookContext | None
-    ) -> tuple[Suspension, tuple[Given, ...], HookContext]:
-        from .suspension import check_age
+    ) -> tuple[Suspension, tuple[Answered, ...], HookContext]:
+        from .suspension import answered, check_age
 
         kept = self.manager.suspended.get(token)
         if kept is None:
             check_age(_since(token), self.manager.policy.suspension_ttl)
             raise SuspensionError("Nothing is suspended under this token, or it was already resumed.")
-        check_age(kept.since, self.manager.policy.suspension_ttl)
+        check_age(kept.record.created_at, self.manager.policy.suspension_ttl)
         if not isinstance(decision, (str, HookOutcome)):
             raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome, not {decision!r}.")
         now = kept.start if ctx is None else kept.view._placed(ctx)
@@ -317,7 +327,7 @@ class Hooks:
                 "The token belongs to another operation: its session, agent, working directory, call or subject is not "
                 "the same."
             )
-        given = kept.answered(HookOutcome.proceed() if decision == "allow" else read_answer(decision))
+        given = answered(kept.record, HookOutcome.proceed() if decision == "allow" else read_answer(decision))
         if self.manager.suspended.pop(token, None) is None:
             raise SuspensionError("The operation was resumed by someone else at the same moment.")
         return kept, given, now
@@ -325,30 +335,28 @@ class Hooks:
     # -- used by the dispatch ------------------------------------------------------------------------------------------
 
     def keep_asked(
-        self, ctx: HookContext, asked: HookOutcome, given: tuple[Given, ...] = (), called: frozenset[Key] = frozenset()
+        self, ctx: HookContext, asked: HookOutcome, given: tuple[Answered, ...] = (), called: Iterable[Key] = ()
     ) -> HookOutcome:
         """Return a question that is left to the application with the token that resumes its operation."""
-        from .suspension import Suspension
-
         chain = self.chain(ctx.event)
         if chain is not None:
-            called |= {hook.key for hook in (*chain.wrappers, *chain.deciders)}
+            called = {*called, *(hook.key for hook in (*chain.wrappers, *chain.deciders))}
         ctx = self._placed(ctx)
         subject = asked._fields.get(ctx.event.subject or "", ctx.held_subject)
-        return asked.replace(token=self.keep_suspended(Suspension(ctx, self, None, subject, given, called, asked)))
+        return self.keep_suspended(ctx, asked, ("", ""), subject, given, called)
 
-    def keep_suspended(self, kept: Suspension) -> str:
-        """Remember a suspended operation and return the token that resumes it."""
-        from secrets import token_urlsafe
+    def keep_suspended(self, start: HookContext, outcome: HookOutcome, *about: Any) -> HookOutcome:
+        """Remember a suspended operation, of which ``about`` is for its record; return the outcome with the token."""
+        from .suspension import Suspension, record_of
 
+        record = record_of(start, outcome, *about)
         waiting, ttl = self.manager.suspended, self.manager.policy.suspension_ttl
         for token, other in list(waiting.items()):  # the oldest first
-            if ttl is None or other.since >= kept.since - ttl:
+            if ttl is None or other.record.created_at >= record.created_at - ttl:
                 break
             waiting.pop(token, None)
-        token = f"{token_urlsafe(16)}.{int(kept.since):x}"
-        waiting[token] = kept
-        return token
+        waiting[record.token] = Suspension(record, start, self)
+        return outcome.replace(token=record.token)
 
     def count_tolerated(self, hook: Hook, error: BaseException) -> None:
         """Count a failure that stopped nothing, and log it without its text, which may hold values of the event."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from agent_hooks.errors import PromptRefusedError, SubagentDeniedError
 from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import Decision
+from agent_hooks.model.outcome import WAITING, Decision
 from agent_hooks.model.policy import RANKS
-from agent_hooks.model.state import StopReason, StopSignal, hook_message
+from agent_hooks.model.state import Message, StopReason, StopSignal, hook_message
+from agent_hooks.model.tool_call import ErrorInfo
 from agent_hooks.model.values import frozen_fields
 from agent_hooks.system.visible import logger_of
 
@@ -17,9 +19,14 @@ from .messages import last_of, messages_from
 from .state_changes import guarded
 
 if TYPE_CHECKING:
-    from agent_hooks.model.inference import ModelRequest
+    from collections.abc import Callable
+
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.model.state import AgentState, Message
+    from agent_hooks.model.state import AgentState
+
+    Note = Callable[[HookOutcome], object] | None
+
+MAX_DEPTH = 10  # of agents that start agents
 
 logger = logger_of("agent_hooks.runtime")
 
@@ -58,13 +65,14 @@ class ContinuationRequest(NamedTuple):
 
 
 class Lifecycle:
-    """A run between its steps.
+    """A run, from its prompt to its end, without its steps.
 
-    A subclass has ``state``, the last consistent one, ``parent``, the run that started it, if any, and ``ask``, which
-    dispatches an event and applies its outcome.
+    A subclass has ``state``, the last consistent one, ``fields`` of its contexts, ``parent``, the run that started it,
+    if any, and ``ask``, which dispatches an event and applies its outcome.
     """
 
     state: AgentState
+    fields: dict[str, Any]
     parent: Any
     max_forced: int
     sync = False
@@ -74,14 +82,79 @@ class Lifecycle:
         self.is_granted = False  # that request
         self.is_stopping = False  # the tools that the model calls in this step are not run any more
         self.forced = 0
+        self.told: BaseException | None = None  # the last error that hooks know of
+
+    @property
+    def depth(self) -> int:
+        """0, in a subagent one more than in the run that started it."""
+        return int(self.fields.get("depth", 0))
 
     async def ask(self, event: HookEvent, **about: Any) -> HookOutcome:
         """Dispatch an event and apply its outcome."""
         raise NotImplementedError
 
+    def pause(self, event: HookEvent, outcome: HookOutcome, **about: Any) -> BaseException:
+        """Return the exception to raise for an operation that has to wait."""
+        raise NotImplementedError
+
     def add(self, *messages: Message) -> None:
         """Add messages to the conversation."""
         raise NotImplementedError
+
+    def add_brought(self, outcome: HookOutcome) -> None:
+        """Add the messages and the context of hooks."""
+        if messages := messages_from(outcome):
+            self.add(*messages)
+
+    async def receive(self, prompt: Any, *, is_turn: bool) -> Any:
+        """Add the prompt, unless it is None, as changed by hooks to the conversation, and return it. ``is_turn``:
+        dispatch ``before_turn``. Raises ``PromptRefusedError``; if hooks stop the run, its status is ``stopped``.
+        """
+        if prompt is not None:
+            outcome = await self._ask_first(HookEvent.USER_INPUT, prompt=prompt)
+            if outcome.decision is Decision.STOP:
+                self.state = self.state.replace(status="stopped")
+                return prompt
+            prompt = outcome._fields.get("prompt", prompt)
+            self.state = self.state.with_messages(Message(role="user", content=prompt))
+            self.add_brought(outcome)
+        if is_turn:
+            await self._ask_first(HookEvent.BEFORE_TURN, message_count=len(self.state.messages))
+        return prompt
+
+    async def _ask_first(self, event: HookEvent, **about: Any) -> HookOutcome:
+        """Dispatch an event before the run."""
+        outcome = await self.ask(event, **about)
+        if outcome.decision in WAITING:
+            raise self.pause(event, outcome, **about)
+        if outcome.decision is Decision.DENY:
+            raise PromptRefusedError(outcome.reason, str(event))
+        return outcome
+
+    async def before_subagent(
+        self, name: str, task: Any, *, max_depth: int = MAX_DEPTH, note: Note = None, **how: Any
+    ) -> Any:
+        """Return the task of an agent that a tool or hook starts, as changed by hooks. ``note`` gets their outcome,
+        whose messages are added otherwise; ``how`` is for ``ask``. Raises ``SubagentDeniedError``.
+        """
+        if self.depth >= max_depth:
+            raise SubagentDeniedError(f"Denied: agents start agents at most {max_depth} deep.")
+        about = {"name": name, "task": task, "max_depth": max_depth}
+        outcome = await self.ask(HookEvent.BEFORE_SUBAGENT, **how, **about)
+        if outcome.decision in WAITING:
+            raise self.pause(HookEvent.BEFORE_SUBAGENT, outcome, **about)
+        (note or self.add_brought)(outcome)
+        if outcome.blocks:
+            raise SubagentDeniedError(f"Denied: {outcome.reason}")
+        return outcome._fields.get("task", task)
+
+    async def after_subagent(self, *, result: Any, max_depth: int = MAX_DEPTH, note: Note = None, **about: Any) -> Any:
+        """Return the result of such an agent as changed by hooks. Raises ``SubagentDeniedError``."""
+        outcome = await self.ask(HookEvent.AFTER_SUBAGENT, result=result, max_depth=max_depth, **about)
+        (note or self.add_brought)(outcome)
+        if outcome.decision is Decision.DENY:
+            raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
+        return outcome._fields.get("result", result)
 
     def about_stop(self) -> dict[str, Any]:
         """Return the last prompt and answer, for ``on_stop``."""
@@ -165,8 +238,8 @@ class Lifecycle:
                 logger.warning(
                     "agent_hooks: the state brought on %s is none, and is dropped: %s", event, type(error).__name__
                 )
-        if event not in _PLACED_ELSEWHERE and (messages := messages_from(outcome)):
-            self.add(*messages)
+        if event not in _PLACED_ELSEWHERE:
+            self.add_brought(outcome)
         if brought.get("signals"):
             self.state = self.state.replace(stop_signals=(*self.state.stop_signals, *outcome.signals))
         if outcome.decision is Decision.STOP:
@@ -183,39 +256,52 @@ class Lifecycle:
         elif self.state.continuation_requested and self.continuation is None:
             self.continuation = ContinuationRequest()
 
-    async def judged(self, output: Any) -> HookOutcome:
-        """Return the outcome of the hooks on the final answer; the run is stopped if they withhold it."""
-        outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
-        if outcome.blocks and outcome.decision is not Decision.STOP:
-            self.add_signal(StopSignal.decided(HookEvent.BEFORE_OUTPUT, outcome))
-        return outcome
+    async def try_recover(self, error: BaseException) -> bool:
+        """Dispatch ``on_error``, and return whether a hook requests a retry."""
+        self.told = error
+        self.state = self.state.replace(status="failed")
+        errors = (*self.state.errors, ErrorInfo.of(error))
+        outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=errors)
+        if outcome.decision is not Decision.RETRY:
+            return False
+        self.state = self.state.replace(status="in_progress")
+        return True
 
-    def settle(self) -> str:
-        """Return the final status, and put all errors of a run that failed into its state."""
+    def end_with(self, error: BaseException) -> ErrorInfo:
+        """End the run with an error, and return its record."""
+        info = ErrorInfo.of(error)
+        self.state = self.state.replace(status="failed", errors=(*self.state.errors, info))
+        message, source = f"{info.type}: {info.message}", type(self).__name__
+        self.add_signal(StopSignal(reason=StopReason.ERROR, message=message, source=source))
+        return info
+
+    async def released(self, output: Any) -> tuple[Any, str]:
+        """Return the final answer as changed by hooks; None and the reason if they withhold it, which stops the run."""
+        outcome = await self.ask(HookEvent.BEFORE_OUTPUT, output=output)
+        if not outcome.blocks:
+            return outcome._fields.get("output", output), ""
+        if outcome.decision is not Decision.STOP:
+            self.add_signal(StopSignal.decided(HookEvent.BEFORE_OUTPUT, outcome))
+        return None, outcome.reason
+
+    async def conclude(self) -> str:
+        """Put all errors of a run that failed into its state, dispatch ``after_execution``, and return the status."""
         self.state = self.state.replace(continuation_requested=False)
         if (status := final_status(self.state)) == "failed":
             errors = [error for step in self.state.steps for error in step.errors]
             errors += [error for error in self.state.errors if error not in errors]
             self.state = self.state.replace(errors=tuple(errors))
+        await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=self.state.stop_signal)
         return status
-
-
-def about_request(request: ModelRequest) -> dict[str, Any]:
-    """Return the fields of a request for hooks."""
-    return {
-        "request": request,
-        "model": request.model,
-        "message_count": len(request._fields.get("messages", ())),
-        "tool_count": len(request.tools),
-    }
 
 
 def context_of(
     event: HookEvent, place: dict[str, Any], about: dict[str, Any], state: AgentState | None = None
 ) -> HookContext:
     """Return the context for hooks: ``place`` and ``about`` are fields of it, those of ``place`` frozen already."""
-    if "request" in about:
-        about = {**about_request(about["request"]), **about}
+    if (request := about.get("request")) is not None:
+        counts = {"message_count": len(request._fields.get("messages", ())), "tool_count": len(request.tools)}
+        about = {"model": request.model, **counts, **about}
     now = time()
     fields = {"created_at": now, "updated_at": now, **place, **frozen_fields(about), "event": event}
     if state is not None:

@@ -15,8 +15,6 @@ from .calling import is_failure
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agent_hooks.model.outcome import HookOutcome
-
 
 class PendingRequest:
     """One request in progress. ``loop``: the run of the runtime, or the ``ForeignLoop``, that sends it.
@@ -25,11 +23,11 @@ class PendingRequest:
     messages that hooks added in front of the response, of which a retry adds none again.
 
     Once it is settled, ``finish_reason`` is ``withheld`` or ``retry_limit`` if hooks let no response pass, and
-    ``outcome`` is the last one.
+    ``outcome`` is the last one; ``opening`` is that of the hooks before it.
     """
 
     finish_reason = ""
-    outcome: HookOutcome = PROCEED
+    outcome = opening = PROCEED
 
     def __init__(self, loop: Any, step: Step, made: int = 0, hints: Iterable[Message] = ()) -> None:
         self.loop = loop
@@ -91,7 +89,7 @@ class PendingRequest:
         request = self.request()
         if hints:
             request = request.replace(messages=(*request.messages, *hints))
-        outcome = self.outcome = await loop.ask(HookEvent.BEFORE_INFERENCE, request=request)
+        outcome = self.opening = self.outcome = await loop.ask(HookEvent.BEFORE_INFERENCE, request=request)
         if outcome is PROCEED:
             return request
         if outcome.decision in WAITING:

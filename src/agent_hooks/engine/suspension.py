@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from secrets import token_urlsafe
 from time import time
 
 from agent_hooks.errors import SuspensionError
-from agent_hooks.model.outcome import BRINGS, PROCEED, WAITING
+from agent_hooks.model.outcome import BRINGS, WAITING, Decision
+from agent_hooks.model.state import Answered, Suspended
 from agent_hooks.model.values import plain
 
 from .answers import same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from agent_hooks.model.context import HookContext
@@ -21,68 +23,64 @@ if TYPE_CHECKING:
     from .hooks import Hooks
 
     Key = tuple[str, str]
+    IsAbout = Callable[[Any, Any], bool]
 
 
-class Given:
-    """An answer to one question about an operation.
-
-    It stands in for the hook with this ``key``, which suspended the operation, or answers the asks of the hooks with
-    these ``asked_keys``; in both cases only about the subjects for which ``holds_for(subject)`` is true.
+class Paused(BaseException):
+    """Raised out of an operation that has to wait, also through the tools that started its agent: not an ``Exception``,
+    so that they do not catch it. In the runtime, ``suspended`` is its record, and ``operation`` its identity in JSON
+    types.
     """
 
-    __slots__ = ("answer", "asked_keys", "holds_for", "key")
-
-    def __init__(
-        self,
-        answer: HookOutcome,
-        holds_for: Callable[[Any], bool],
-        *,
-        key: Key | None = None,
-        asked_keys: tuple[Key, ...] = (),
-    ) -> None:
-        self.answer = answer
-        self.holds_for = holds_for
-        self.key = key
-        self.asked_keys = asked_keys
+    def __init__(self, suspended: Any = None, operation: Any = None) -> None:
+        super().__init__()
+        self.suspended = suspended
+        self.operation = operation
 
 
 class Suspension:
-    """A suspended operation: how it began, in which view, and which hook suspended it about which subject.
+    """A suspended operation: its ``record``, how it began, and in which view."""
 
-    ``given``: the answers given to it before; ``called``: the keys of the hooks that were called about it; ``asked``:
-    the question, if it waits for the answer to one; ``since``: when it was suspended.
-    """
+    __slots__ = ("record", "start", "view")
 
-    __slots__ = ("asked", "called", "given", "key", "since", "start", "subject", "view")
-
-    def __init__(
-        self,
-        start: HookContext,
-        view: Hooks,
-        key: Key | None,
-        subject: Any,
-        given: tuple[Given, ...] = (),
-        called: frozenset[Key] = frozenset(),
-        asked: HookOutcome = PROCEED,
-    ) -> None:
-        self.since = time()
+    def __init__(self, record: Suspended, start: HookContext, view: Hooks) -> None:
+        self.record = record
         self.start = start
         self.view = view
-        self.key = key
-        self.subject = subject
-        self.given = given
-        self.called = called
-        self.asked = asked
 
     def is_about(self, ctx: HookContext) -> bool:
         """Whether ``ctx`` is the operation that was suspended, before any hook was asked."""
         return _place(ctx) == _place(self.start) and is_exactly(ctx.held_subject, self.start.held_subject)
 
-    def answered(self, answer: HookOutcome) -> tuple[Given, ...]:
-        """Return all answers given to the operation, ``answer`` the last of them. Raises ``SuspensionError``."""
-        subject, keys = self.subject, self.asked.asked_keys
-        answer = answer_to_ask(answer, self.asked.reason) if keys else answer
-        return (*self.given, Given(answer, lambda now: is_exactly(now, subject), key=self.key, asked_keys=keys))
+
+def record_of(
+    ctx: HookContext,
+    outcome: HookOutcome,
+    hook: Key,
+    subject: Any,
+    answers: tuple[Answered, ...],
+    called: Iterable[Key],
+) -> Suspended:
+    """Return the record of the operation ``ctx`` that has to wait: for ``hook``, if it was suspended, about this
+    ``subject``. ``answers`` were given to it before, ``called`` are the hooks that were called about it.
+    """
+    now, brought = time(), outcome._fields
+    names = brought.keys() & {"reason", "asked_by", "asked_keys", "data"}
+    fields: dict[str, Any] = {name: brought[name] for name in names}
+    fields |= {"event": str(ctx.event), "decision": str(outcome.decision), "hook": hook, "subject": subject}
+    fields |= {"tool_call": ctx.tool_call, "prompt": ctx.prompt, "session_id": ctx.session_id, "created_at": now}
+    # As the parts of a context and an outcome, these are frozen.
+    fields |= {"token": f"{token_urlsafe(16)}.{int(now):x}", "answers": answers, "called": tuple(sorted(called))}
+    return Suspended._of(fields)
+
+
+def answered(record: Suspended, answer: HookOutcome) -> tuple[Answered, ...]:
+    """Return all answers given to the operation, ``answer`` the last of them. Raises ``SuspensionError``."""
+    about: dict[str, Any] = {"hook": record.hook}
+    if record.decision == Decision.ASK:
+        answer = answer_to_ask(answer, record.reason)
+        about = {"asked_keys": record.asked_keys}
+    return (*record.answers, Answered._of({**about, "subject": record.subject, "answer": answer}))
 
 
 def answer_to_ask(answer: HookOutcome, question: str) -> HookOutcome:

@@ -68,14 +68,15 @@ def refuse_async(result: Any, what: str, method: str) -> None:
 
 class PendingCall:
     """One call in progress. ``execution``: the result as judged by its hooks, None while it is pending; ``made``: the
-    number of executions; ``context``: context of the hooks before it; ``messages``: those that hooks add behind the
-    result. ``run(call)`` returns the tool's own result, and raises its errors; those of the types ``passed`` are raised
-    on, not told to hooks. ``returned``: the tool's own object.
+    number of executions; ``opening`` and ``context``: the outcome of the hooks before it, and their context;
+    ``messages``: those that hooks add behind the result. ``run(call)`` returns the tool's own result, and raises its
+    errors; those of the types ``passed`` are raised on, not told to hooks. ``returned``: the tool's own object.
     """
 
     run: Callable[[ToolCall], Any]
     made = 0
     context = ""
+    opening: HookOutcome = PROCEED
     passed: Errors = ()
     returned: Any = None
 
@@ -90,7 +91,7 @@ class PendingCall:
     async def before(self) -> ToolCall | None:
         """Return the call as changed by its hooks; None if they block it, which settles it."""
         call, loop = self.call, self.loop
-        outcome = await loop.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
+        outcome = self.opening = await loop.ask(HookEvent.BEFORE_TOOL_USE, tool_call=call)
         if outcome is PROCEED:
             self.context = ""
             return call

@@ -230,18 +230,16 @@ def hook_keys(items: Iterable[Iterable[str]]) -> tuple[tuple[str, str], ...]:
 class Answered(Value):
     """An answer that was given to one question about an operation, which then had to wait for another one.
 
-    ``decision``, ``hook``, ``asked_by``, ``asked_keys`` and ``subject`` are those of the ``Suspended`` that it
-    answered; ``answer`` is the outcome, as ``HookOutcome.as_dict`` writes it.
+    ``hook``, of a suspension, ``asked_keys``, of a question, and ``subject`` are those of the ``Suspended`` that it
+    answered; ``answer`` is the outcome, after a round trip through JSON as ``HookOutcome.as_dict`` writes it.
     """
 
-    decision: str
     hook: tuple[str, str] = ("", "")
-    asked_by: tuple[str, ...] = ()
     asked_keys: tuple[tuple[str, str], ...] = ()
     subject: Any = None
-    answer: Mapping[str, Any] = FrozenDict()
+    answer: Any = None
 
-    _decode: ClassVar[dict[str, Any]] = {"hook": tuple, "asked_by": tuple, "asked_keys": hook_keys}
+    _decode: ClassVar[dict[str, Any]] = {"hook": _pair, "asked_keys": hook_keys}
 
 
 class Suspended(Value):

@@ -7,11 +7,10 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.hooks import Hooks
-from agent_hooks.engine.lifecycle import about_request
+from agent_hooks.engine.lifecycle import context_of
 from agent_hooks.engine.stack import HookStack
 from agent_hooks.engine.suspension import check_age
 from agent_hooks.errors import RunError, SuspensionError
-from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.inference import ModelRequest, ModelResponse
 from agent_hooks.model.outcome import Decision
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from agent_hooks.engine.manager import HookManager
     from agent_hooks.engine.plugin_info import HookInfo
     from agent_hooks.engine.registration import HookRegistration
+    from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
 
     from .driver import Driver
@@ -250,16 +250,15 @@ class AgentRuntime:
         """
         fields = shared_fields(ctx)
         caller, hooks = CURRENT.get(), hooks_of(self)
-        asked = HookContext(HookEvent.BEFORE_INFERENCE, **fields, **about_request(request))
-        outcome = await dispatch_now(hooks, asked)
+        outcome = await dispatch_now(hooks, context_of(HookEvent.BEFORE_INFERENCE, fields, {"request": request}))
         if outcome.blocks:
             raise RunError(f"A request on behalf of {ctx.event!s} was refused: {outcome.reason}")
         request = outcome._fields.get("request", request)
         with acting_as(Caller(caller.run, caller.spent)):
             answer = await answer_of(self.driver, request)
         used, model = answer.usage, answer.model or request.model
-        about = {**fields, **about_request(request), "model": model, "response": answer}
-        outcome = await dispatch_now(hooks, HookContext(HookEvent.AFTER_INFERENCE, **about))
+        about = {"request": request, "model": model, "response": answer}
+        outcome = await dispatch_now(hooks, context_of(HookEvent.AFTER_INFERENCE, fields, about))
         if outcome.blocks or outcome.decision is Decision.RETRY:
             return ModelResponse(finish_reason="withheld", usage=used, model=model)
         return ModelResponse.of(outcome._fields.get("response", answer)).replace(usage=used, model=model)

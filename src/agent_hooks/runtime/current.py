@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from agent_hooks.engine.guarded_run import GuardedRun
+    from agent_hooks.engine.suspension import Paused
     from agent_hooks.model.context import HookContext
     from agent_hooks.model.outcome import HookOutcome
     from agent_hooks.model.state import Usage
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .agent import AgentRuntime
     from .interceptors import Interceptor
     from .loop import AgentRun
-    from .pausing import Waits
 
     Spent = list[tuple[str, Usage]]
 
@@ -149,7 +149,7 @@ class Started:
     is_begun: bool = False
     is_active: bool = False
     is_answered: bool = False
-    wait: Waits | None = None
+    wait: Paused | None = None
 
 
 class StartedAgents:
@@ -182,7 +182,7 @@ class StartedAgents:
         one.task = asyncio.current_task()
         return one
 
-    async def suspend(self, one: Started, wait: Waits, state: AgentState | None) -> None:
+    async def suspend(self, one: Started, wait: Paused, state: AgentState | None) -> None:
         """Record that an agent waits (``state``: None before its start), and return once no other agent is active: an
         interrupted one would lose its work and do it again. Afterwards no agent starts.
         """
@@ -218,7 +218,7 @@ class StartedAgents:
             await asyncio.wait(here)
 
     @property
-    def first_wait(self) -> Waits | None:
+    def first_wait(self) -> Paused | None:
         """The suspension of the first agent that waits, once none is active."""
         return next((one.wait for one in self._all if self._is_suspending and one.wait is not None), None)
 

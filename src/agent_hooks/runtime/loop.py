@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.engine.lifecycle import Lifecycle, context_of, final_status
-from agent_hooks.engine.messages import UNRELEASED, messages_from, with_cut_step
-from agent_hooks.errors import PromptRefusedError, RefusedError, StoreError, SuspensionError, traceback_of
+from agent_hooks.engine.messages import UNRELEASED, with_cut_step
+from agent_hooks.engine.suspension import Paused
+from agent_hooks.errors import StoreError, SuspensionError, traceback_of
 from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import PROCEED, WAITING, Decision
-from agent_hooks.model.state import Message, Step, StopReason, StopSignal, Usage
-from agent_hooks.model.tool_call import ErrorInfo
+from agent_hooks.model.outcome import PROCEED, WAITING
+from agent_hooks.model.state import Message, Step, StopSignal, Usage
 
 from .current import CURRENT, Caller, acting_as, check_asyncio, framework_run
 from .defaults import DEFAULT_EVENTS, DefaultChains
 from .inference import infer
 from .interceptors import checked_outcome, finished, in_skill, inheriting
 from .log import logger
-from .pausing import Paused, pause, remember
+from .pausing import pause, remember
 from .run_states import active_skill, answer_of, fresh, limit_signal, with_answer, with_skill, with_tools
 from .tool_calls import ToolCalls
 from .watched_runs import watched
@@ -39,9 +39,8 @@ if TYPE_CHECKING:
 class AgentRun(Lifecycle):
     """One run of an agent: an async iterator over its states, one for each completed step, the last at the end.
 
-    ``state`` is always the last consistent state, also after cancellation: it can be run again. ``depth`` is 0, in a
-    subagent one more than in the run that started it (``parent``). ``in_turn``: the run is a turn of a session, so
-    ``before_turn`` is dispatched; ``skill`` is the name of the active skill.
+    ``state`` is always the last consistent state, also after cancellation: it can be run again. ``in_turn``: the run is
+    a turn of a session, so ``before_turn`` is dispatched; ``skill`` is the name of the active skill.
     """
 
     def __init__(
@@ -62,7 +61,6 @@ class AgentRun(Lifecycle):
         self.hooks = agent.interceptor
         self.defaults = DefaultChains()
         self.parent = parent
-        self.depth = 0
         self.in_turn = in_turn
         self.spent: list[tuple[str, Usage]] = []  # by hooks and tools, not yet added to the state
         self.in_hook, self.in_step = Caller(self, self.spent), Caller(self, self.spent, is_step=True)
@@ -72,7 +70,6 @@ class AgentRun(Lifecycle):
         self.waits_again: Resumption | None = None  # until the run is suspended for the same operation again
         self.paused: Suspended | None = None  # where in a step to resume
         self.compact: Callable[[AgentState], Awaitable[AgentState]] | None = None  # shortens a long conversation
-        self.told: BaseException | None = None  # the last error that hooks know of
         self.failures: dict[str, None] = {}  # of the model and of tools, by kind, in order
         if resumption is None:
             self.state: AgentState = fresh(state, agent.agent_id, is_new=prompt is not None)
@@ -92,9 +89,8 @@ class AgentRun(Lifecycle):
     def inherit_from(self, parent: AgentRun | GuardedRun) -> None:
         """Make the run a subagent: in the session and the project of its parent, under the parent's gates."""
         self.hooks = inheriting(self.hooks, parent.hooks)
-        self.depth = parent.depth + 1
         self.state = self.state.replace(parent_agent_id=parent.state.agent_id)
-        self.fields.update(parent_agent_id=parent.state.agent_id, depth=self.depth)
+        self.fields.update(parent_agent_id=parent.state.agent_id, depth=parent.depth + 1)
         names = ("session_id", "project_dir", "scope", "skill", *(() if self.agent.identity.cwd else ("cwd",)))
         self.fields.update({name: parent.fields[name] for name in names if parent.fields.get(name)})
 
@@ -153,19 +149,9 @@ class AgentRun(Lifecycle):
             return True
         self.paused = None
         is_resumed_turn = paused is not None and paused.event == HookEvent.BEFORE_TURN
-        if self.prompt is not None and not is_resumed_turn:
-            outcome = await self.ask_or_pause(HookEvent.USER_INPUT, prompt=self.prompt)
-            if outcome.decision is Decision.DENY:
-                raise PromptRefusedError(outcome.reason)
-            if outcome.decision is Decision.STOP:
-                self.state = self.state.replace(status="stopped")
-                return False
-            received = Message(role="user", content=outcome._fields.get("prompt", self.prompt))
-            self.state = self.state.with_messages(received, *messages_from(outcome))
-        if self.in_turn or is_resumed_turn:
-            outcome = await self.ask_or_pause(HookEvent.BEFORE_TURN, message_count=len(self.state.messages))
-            if outcome.blocks:
-                raise RefusedError(outcome.reason, str(HookEvent.BEFORE_TURN))
+        await self.receive(None if is_resumed_turn else self.prompt, is_turn=self.in_turn or is_resumed_turn)
+        if self.state.status == "stopped":
+            return False
         await self.ask(HookEvent.BEFORE_EXECUTION)
         return True
 
@@ -228,23 +214,17 @@ class AgentRun(Lifecycle):
     async def finish(self) -> None:
         """Release the answer, dispatch ``after_execution``, and set the final status."""
         if (answer := answer_of(self.state)) is not None:
-            await self.release_output(answer.content)
-        status = self.settle()
-        await self.ask(HookEvent.AFTER_EXECUTION, status=status, stop_signal=self.state.stop_signal)
+            output, reason = await self.released(answer.content)
+            if output is not answer.content:  # the change or refusal applies to the conversation too
+                self.state = with_answer(self.state, reason if output is None else output)
+            self.state = self.state.replace(output=output)
+        await self.conclude()
         self.state = self.state.replace(status=final_status(self.state))
         if not self.in_turn:
             self.state = with_skill(self.state, None)
         if self.state.status == "failed":
             kinds = ", ".join(self.failures or dict.fromkeys(error.type for error in self.state.errors))
             logger.warning("agent_hooks: the run %s of %r failed: %s", self.state.execution_id, self.agent.name, kinds)
-
-    async def release_output(self, output: Any) -> None:
-        """Release the final answer as changed by its hooks; a change or refusal applies to the conversation too."""
-        outcome = await self.judged(output)
-        released = None if outcome.blocks else outcome._fields.get("output", output)
-        if outcome.blocks or "output" in outcome._fields:
-            self.state = with_answer(self.state, outcome.reason if outcome.blocks else released)
-        self.state = self.state.replace(output=released)
 
     # -- skills ------------------------------------------------------------------------------------------------------
 
@@ -256,16 +236,6 @@ class AgentRun(Lifecycle):
 
     # -- failing -----------------------------------------------------------------------------------------------------
 
-    async def try_recover(self, error: BaseException) -> bool:
-        """Dispatch ``on_error``, and return whether a hook requests a retry."""
-        self.told, info = error, ErrorInfo.of(error)
-        self.state = self.state.replace(status="failed")
-        outcome = await self.ask(HookEvent.ON_ERROR, error=error, error_list=(*self.state.errors, info))
-        if outcome.decision is not Decision.RETRY:
-            return False
-        self.state = self.state.replace(status="in_progress")
-        return True
-
     async def fail(self, step: Step, error: BaseException) -> Step:
         """Mark the run as failed, and return the step with the error."""
         is_told = error is self.told
@@ -273,10 +243,7 @@ class AgentRun(Lifecycle):
             await self.try_recover(error)
         part = f"model {self.agent.driver.model}" if is_told else f"step {step.index}"
         self.note_failure(part, error)
-        info = ErrorInfo.of(error)
-        self.state = self.state.replace(status="failed", errors=(*self.state.errors, info))
-        self.add_signal(StopSignal(reason=StopReason.ERROR, message=f"{info.type}: {info.message}", source="AgentRun"))
-        return step.replace(errors=(*step.errors, info))
+        return step.replace(errors=(*step.errors, self.end_with(error)))
 
     def note_failure(self, part: str, error: BaseException) -> None:
         """Record the type of an error for the log, and log its traceback at DEBUG; its message may hold values."""
@@ -351,19 +318,10 @@ class AgentRun(Lifecycle):
         """Return the context for hooks: the current state of the run."""
         return context_of(event, self.fields, about, self.state)
 
-    async def ask_or_pause(
-        self, event: HookEvent, *, made: int = 0, hints: Sequence[Message] = (), **about: Any
-    ) -> HookOutcome:
-        """Dispatch an event. Raises ``Paused`` if its operation, which was done ``made`` times, has to wait."""
-        outcome = await self.ask(event, **about)
-        if outcome is not PROCEED and outcome.decision in WAITING:
-            raise self.pause(event, outcome, made=made, hints=hints, **about)
-        return outcome
-
     def pause(
         self, event: HookEvent, outcome: HookOutcome, *, made: int = 0, hints: Sequence[Message] = (), **about: Any
     ) -> Paused:
-        """Return the exception to raise for an ask or a suspension."""
+        """Return the exception to raise for an operation that has to wait, and was done ``made`` times before."""
         earlier, self.waits_again = self.waits_again, None
         return pause(self.context(event, **about), outcome, self.hooks, earlier, made=made, hints=tuple(hints))
 

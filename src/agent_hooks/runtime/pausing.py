@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from agent_hooks.engine.hooks import Hooks
 from agent_hooks.engine.messages import unfinished, with_cut_step
-from agent_hooks.engine.suspension import Given, answer_to_ask, exact_text
+from agent_hooks.engine.suspension import Paused, answered, exact_text
 from agent_hooks.errors import AgentHooksError, RunError, StoreError, SuspensionError
 from agent_hooks.model.events import find_event
 from agent_hooks.model.outcome import PROCEED, Decision, HookOutcome, read_answer
@@ -65,25 +65,6 @@ def check_store(store: Any) -> SuspensionStore:
     return cast("SuspensionStore", store)
 
 
-class Paused(Exception):  # noqa: N818 - not an error: it carries the pause out of the step
-    """Raised inside a run when an operation has to wait; ``operation`` identifies it, in JSON types."""
-
-    def __init__(self, suspended: Suspended, operation: Any) -> None:
-        super().__init__(suspended.reason)
-        self.suspended = suspended
-        self.operation = operation
-
-
-class Waits(BaseException):
-    """Raised through a tool when an agent that it started has to wait for an answer. Not an ``Exception``, so that
-    tools do not catch it.
-    """
-
-    def __init__(self, paused: Paused) -> None:
-        super().__init__()
-        self.paused = paused
-
-
 def pause_for(agent: AgentState, run: AgentState, session_id: str) -> Paused:
     """Return the pause of ``run`` for a waiting agent that one of its tools has started."""
     assert agent.suspended is not None
@@ -101,36 +82,19 @@ def pause(
     ``earlier``: the answer with which the operation was resumed, if it waits again. Raises ``SuspensionError`` if the
     interceptor has no hooks to ask again.
     """
-    subject = ctx.event.subject or ""
-    settled = outcome._fields.get(subject, ctx.subject)
-    hook, called = ("", ""), frozenset[tuple[str, str]]()
     hooks = hooks_in(interceptor)
     if earlier is not None and earlier.is_interrupted:
-        hook, settled, called = earlier.paused.hook, earlier.paused.subject, frozenset(earlier.paused.called)
-    elif outcome.token is not None:
-        kept = hooks.manager.suspended.pop(outcome.token)
-        hook, settled, called = kept.key or hook, kept.subject, kept.called
-    elif (chain := hooks.chain(ctx.event)) is not None:
-        called = frozenset(each.key for each in (*chain.wrappers, *chain.deciders))
-    if earlier is not None and not earlier.is_interrupted:
-        further |= {"chain": earlier.paused.chain or earlier.paused.token, "answers": earlier.answers}
-    waits = Suspended(
-        token=outcome.token or token_urlsafe(16),
-        event=str(ctx.event),
-        decision=str(outcome.decision),
-        reason=outcome.reason,
-        hook=hook,
-        asked_by=outcome.asked_by,
-        asked_keys=outcome.asked_keys,
-        data=plain(outcome.data),
-        subject=plain(settled),
-        tool_call=ctx.tool_call,
-        prompt=plain(ctx.prompt),
-        session_id=ctx.session_id,
-        created_at=time(),
-        called=tuple(sorted(called)),
-        **further,
-    )
+        again = {"reason": outcome.reason, "token": token_urlsafe(16), "created_at": time(), "tool_call": ctx.tool_call}
+        waits = earlier.paused.replace(**again, settled=(), begun=(), chain="", answers=(), **further)
+        return Paused(waits, _operation(ctx))
+    if outcome.token is None:
+        given = () if earlier is None else (earlier.answers, earlier.paused.called)
+        outcome = hooks.keep_asked(ctx, outcome, *given)
+    if earlier is not None:
+        further["chain"] = earlier.paused.chain or earlier.paused.token
+    record = hooks.manager.suspended.pop(outcome.token or "").record
+    in_json = {name: plain(getattr(record, name)) for name in ("data", "subject", "prompt")}
+    waits = record.replace(**in_json, **further)
     return Paused(waits, _operation(ctx))
 
 
@@ -202,23 +166,11 @@ class Resumption:
             )
         self.paused = paused
         self.decision = decision
-        is_known = isinstance(decision, (str, HookOutcome))
-        self.answer = HookOutcome.proceed() if decision == "allow" or not is_known else read_answer(decision)
-        if not is_known or self.answer.decision not in _ANSWERS:
-            raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
-        if paused.decision == "ask":
-            self.answer = answer_to_ask(self.answer, paused.reason)
+        self.answers = answered(paused, answer_from(decision))  # all that were given to the operation
         self.store = store
         self.outer = outer
         self.is_interrupted = False
         self._is_started = False
-
-    @property
-    def answers(self) -> tuple[Answered, ...]:
-        """All answers given to the operation, this one last."""
-        names = ("decision", "hook", "asked_by", "asked_keys", "subject")
-        question = {name: getattr(self.paused, name) for name in names}
-        return (*self.paused.answers, Answered(**question, answer=self.answer.as_dict()))
 
     async def dispatch(self, interceptor: Interceptor, ctx: HookContext) -> HookOutcome:
         """Dispatch to all hooks again with the answers so far; ``start`` uses these up. Raises ``SuspensionError``."""
@@ -226,7 +178,8 @@ class Resumption:
         self._check(_operation(ctx), ctx.state)
         paused = self.paused
         if not self.is_interrupted:
-            return await hooks.redispatch(ctx, tuple(map(_given, self.answers)), frozenset(paused.called))
+            given = tuple(map(_read, self.answers))
+            return await hooks.redispatch(ctx, given, paused.called, is_about=_is_about)
         asked = {name: getattr(paused, name) for name in ("decision", "data", "asked_by", "asked_keys")}
         reason = paused.reason if paused.reason.startswith(_UNKNOWN) else f"{_UNKNOWN} {paused.reason}".rstrip()
         return HookOutcome(**asked, reason=reason, hook=paused.hook[1])
@@ -268,17 +221,24 @@ class Resumption:
             self.is_interrupted = used_by > 0
 
 
-def _given(answered: Answered) -> Given:
-    """Return the answer for the engine; a subject that has been through JSON is compared as JSON."""
-    about = exact_text(answered.subject)
-    answer = HookOutcome.from_dict(answered.answer)
-    is_ask = answered.decision == "ask"
-    return Given(
-        answer,
-        lambda subject: exact_text(subject) == about,
-        key=None if is_ask else answered.hook,
-        asked_keys=answered.asked_keys if is_ask else (),
-    )
+def answer_from(decision: str | HookOutcome) -> HookOutcome:
+    """Return the answer to an operation that waits. Raises ``SuspensionError``."""
+    is_known = isinstance(decision, (str, HookOutcome))
+    answer = HookOutcome.proceed() if decision == "allow" or not is_known else read_answer(decision)
+    if not is_known or answer.decision not in _ANSWERS:
+        raise SuspensionError(f"Resume with 'allow', 'deny' or an outcome that decides so, not {decision!r}.")
+    return answer
+
+
+def _read(answer: Answered) -> Answered:
+    """Return an answer that has been through JSON with its outcome."""
+    outcome = answer.answer
+    return answer if isinstance(outcome, HookOutcome) else answer.replace(answer=HookOutcome.from_dict(outcome))
+
+
+def _is_about(subject: Any, of_answer: Any) -> bool:
+    """Whether an answer is about this subject: one that has been through JSON is compared as JSON."""
+    return exact_text(subject) == exact_text(of_answer)
 
 
 def hooks_in(interceptor: Interceptor) -> Hooks:

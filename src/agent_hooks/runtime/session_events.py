@@ -10,17 +10,16 @@ from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import PROCEED, WAITING
 from agent_hooks.model.state import AgentState
-from agent_hooks.system.store import MemoryStore
 
 from .current import Caller, acting_as, hooks_of, shared_fields
 from .interceptors import changed, checked_outcome, in_skill
 from .log import logger
-from .pausing import Resumption, pause, remember
+from .pausing import answer_from, hooks_in
 
 if TYPE_CHECKING:
     from agent_hooks.engine.hooks import Answer, Hooks
     from agent_hooks.model.outcome import HookOutcome
-    from agent_hooks.model.state import Suspended, Usage
+    from agent_hooks.model.state import Usage
 
     from .agent import AgentRuntime
     from .interceptors import Interceptor
@@ -33,10 +32,9 @@ class SessionEvents:
         self.agent = agent
         self.state = AgentState()
         self._spent: list[tuple[str, Usage]] = []  # by hooks and summaries, not yet added to the state
-        # Suspended operations by event, with their subjects, and the answers to them.
-        self._waiting: dict[str, tuple[Suspended, dict[str, Any]]] = {}
-        self._answered: dict[str, tuple[Resumption, dict[str, Any]]] = {}
-        self._answer_store = MemoryStore()
+        # The tokens of suspended operations by event, with their subjects, and the answers to them.
+        self._waiting: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._answered: dict[str, tuple[str, HookOutcome, dict[str, Any]]] = {}
 
     async def notify(self, kind: str, message: str) -> None:
         """Fire ``notification``. ``kind``: the subject that hooks match; ``message``: for a person."""
@@ -49,9 +47,9 @@ class SessionEvents:
         name = HookEvent.parse(event)
         if name not in self._waiting:
             raise SuspensionError(f"Nothing waits for an answer at {name!s}.")
-        suspended, about = self._waiting[name]
-        self._answered[name] = (Resumption(suspended, decision, self._answer_store), about)
-        del self._waiting[name]
+        answer = answer_from(decision)
+        token, about = self._waiting.pop(name)
+        self._answered[name] = (token, answer, about)
 
     async def _ask(self, event: HookEvent, state: AgentState | None = None, **about: Any) -> HookOutcome:
         """Dispatch an event and return the outcome; ``answer`` resolves one that waits. ``state``: default that of the
@@ -63,17 +61,15 @@ class SessionEvents:
         if not hooks.listens(event):
             return PROCEED
         ctx = self._context(event, state, **about)
-        resumption, answered = self._answered.pop(event, (None, {}))
-        # An answer holds for exactly this question.
-        resumption = resumption if answered == about else None
+        token, answer, answered = self._answered.pop(event, ("", PROCEED, {}))
+        is_answered = token and answered == about  # it holds for exactly this question
         with acting_as(Caller(None, self._spent)):
-            outcome = await (hooks.dispatch(ctx) if resumption is None else resumption.dispatch(hooks, ctx))
+            outcome = await (hooks_in(hooks).resume(token, answer, ctx) if is_answered else hooks.dispatch(ctx))
         checked_outcome(outcome, hooks, event)
         self._waiting.pop(event, None)
         if outcome.decision in WAITING:
-            waits = pause(ctx, outcome, hooks, resumption)
-            remember(self._answer_store, waits, state or self.state)
-            self._waiting[event] = (waits.suspended, about)
+            waits = outcome if outcome.token else hooks_in(hooks).keep_asked(ctx, outcome)
+            self._waiting[event] = (waits.token or "", about)
         if outcome.signals:
             logger.warning("agent_hooks: a stop signal on %s is dropped: there is no run that could stop.", event)
         return outcome

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agent_hooks.errors import RunError, TrustError, did_you_mean
 from agent_hooks.formats.skill_files import SKILL_FILE
-from agent_hooks.model.context import HookContext
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.outcome import WAITING
 from agent_hooks.sources.skills import Skill, register_skill, skill_text
@@ -176,5 +175,4 @@ def _no_skill(name: str, skills: Iterable[str]) -> str:
 
 async def _dispatched(hooks: Interceptor, run: AgentRun, event: HookEvent, about: Mapping[str, Any]) -> HookOutcome:
     with acting_as(run.in_hook):
-        ctx = HookContext(event, state=run.state, step_index=run.state.step_count, **{**run.fields, **about})
-        return await dispatch_now(hooks, ctx)
+        return await dispatch_now(hooks, run.context(event, **about))

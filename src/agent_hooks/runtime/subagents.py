@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from agent_hooks.engine.suspension import Paused
 from agent_hooks.errors import RefusedError, SubagentDeniedError, SubagentError, SuspensionError
-from agent_hooks.model.events import HookEvent
-from agent_hooks.model.outcome import WAITING, Decision
 from agent_hooks.model.state import AgentState, StopReason, Usage
 from agent_hooks.model.tool_call import ErrorInfo
 
 from .current import CURRENT, count_usage
 from .loop import AgentRun
-from .pausing import Resumption, Waits, pause_for
+from .pausing import Resumption, pause_for
 
 if TYPE_CHECKING:
     from agent_hooks.model.outcome import HookOutcome
 
     from .agent import AgentRuntime
     from .current import StartedAgents
-    from .pausing import Paused
 
 
 async def run_subagent(
@@ -69,10 +67,14 @@ class _Subagent:
     state: AgentState | None = None  # set when it waits
 
     async def run(self, task: str) -> AgentState:
-        """Return its last state. Raises ``SubagentError``, and ``Waits`` if it waits for an answer."""
+        """Return its last state. Raises ``SubagentError``, and ``Paused`` if it waits for an answer."""
         started = self.started
         if started is None:
-            return await self.finish(task, AgentState())
+            try:
+                return await self.finish(task, AgentState())
+            except Paused as paused:
+                why = f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {paused.suspended.reason}"
+                raise SubagentError(why.rstrip(": ")) from None
         # After a resumption the tool runs again, but its finished agents do not.
         mine = started.start(self.name, task)
         self.is_resumed = mine.is_answered
@@ -82,7 +84,7 @@ class _Subagent:
             # Recorded, so that it is raised again when the tool is called again.
             mine.state = AgentState(errors=(ErrorInfo(type=type(error).__name__, message=str(error)),))
             raise
-        except Waits as wait:
+        except Paused as wait:
             await started.suspend(mine, wait, self.state)
             raise
         finally:
@@ -90,7 +92,7 @@ class _Subagent:
         return mine.state
 
     async def finish(self, task: str, earlier: AgentState) -> AgentState:
-        """Run an agent that was interrupted at ``earlier`` to its end. Raises ``Waits`` if it still waits."""
+        """Run an agent that was interrupted at ``earlier`` to its end. Raises ``Paused`` if it still waits."""
         if (paused := earlier.suspended) is not None:
             resumption = self.parent.resumption if self.is_resumed else None
             if resumption is None:  # the answer is for another agent
@@ -104,7 +106,9 @@ class _Subagent:
             (error,) = earlier.errors
             raise (SubagentDeniedError if error.type == SubagentDeniedError.__name__ else SubagentError)(error.message)
         else:
-            task = await self.before(task)
+            if self.has_events:
+                how: dict[str, Any] = {"max_depth": self.max_depth, "note": self.note, "may_resume": self.is_resumed}
+                task = await self.parent.before_subagent(self.name, task, **how)
             run = AgentRun(self.agent, AgentState(), task, parent=self.parent)
         before = run.state.model_usage
         try:
@@ -118,46 +122,23 @@ class _Subagent:
             raise self.suspension(state)
         return await self.after(task, state)
 
-    def suspension(self, state: AgentState) -> BaseException:
+    def suspension(self, state: AgentState) -> Paused:
         """Return the exception that suspends the parent together with the agent."""
         self.state = state
-        return self.waiting(pause_for(state, self.parent.state, self.parent.fields["session_id"]))
-
-    def waiting(self, paused: Paused) -> BaseException:
-        """Return the exception for an agent that waits: one that a hook started cannot."""
-        if self.started is not None:
-            return Waits(paused)
-        why = f"Subagent {self.name!r} needs approval, and a hook cannot wait for it: {paused.suspended.reason}"
-        return SubagentError(why.rstrip(": "))
-
-    async def before(self, task: str) -> str:
-        """Return the task as changed by the parent's hooks. Raises ``SubagentDeniedError`` if they deny it."""
-        if not self.has_events:
-            return task
-        about: dict[str, Any] = {"name": self.name, "task": task, "max_depth": self.max_depth}
-        outcome = await self.parent.ask(HookEvent.BEFORE_SUBAGENT, may_resume=self.is_resumed, **about)
-        if outcome.decision in WAITING:
-            raise self.waiting(self.parent.pause(HookEvent.BEFORE_SUBAGENT, outcome, **about))
-        self.add_outcome(outcome)
-        if outcome.blocks:
-            raise SubagentDeniedError(f"Denied: {outcome.reason}")
-        return cast("str", outcome._fields.get("task", task))
+        return pause_for(state, self.parent.state, self.parent.fields["session_id"])
 
     async def after(self, task: str, state: AgentState) -> AgentState:
         """Return the state with the result as changed by the parent's hooks. Raises ``SubagentError``."""
         if self.has_events:
             error = error_of(state)
-            about: dict[str, Any] = {"name": self.name, "task": task, "max_depth": self.max_depth}
-            about.update(result=result_of(state) if error is None else None, status=state.status, error=error)
-            outcome = await self.parent.ask(HookEvent.AFTER_SUBAGENT, may_resume=False, **about)
-            self.add_outcome(outcome)
-            if outcome.decision is Decision.DENY:
-                raise SubagentDeniedError(f"Result withheld: {outcome.reason}")
-            if "result" in outcome._fields:
-                return state.replace(output=outcome.result)
+            about = {"name": self.name, "task": task, "status": state.status, "error": error, "may_resume": False}
+            result = result_of(state) if error is None else None
+            result = await self.parent.after_subagent(result=result, note=self.note, max_depth=self.max_depth, **about)
+            if error is None or result is not None:
+                return state.replace(output=result)
         return _finished(state, self.name)
 
-    def add_outcome(self, outcome: HookOutcome) -> None:
+    def note(self, outcome: HookOutcome) -> None:
         """Pass the hooks' messages and context to the tool call."""
         if self.started is not None:
             self.started.outcomes.append(outcome)

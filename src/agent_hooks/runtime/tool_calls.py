@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from agent_hooks.engine.calling import is_failure
 from agent_hooks.engine.messages import NOT_RUN, has_failed, unfinished
+from agent_hooks.engine.suspension import Paused
 from agent_hooks.engine.tool_calls import NOT_AGAIN, PendingCall, with_context
 from agent_hooks.errors import RunError, SuspensionError
 from agent_hooks.model.events import HookEvent
 from agent_hooks.model.tool_call import ToolCall, ToolExecution
 
 from .current import Caller, StartedAgents, ToolDeniedError, acting_as
-from .pausing import Paused, Waits
 from .watched_runs import watched_call
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Call(PendingCall):
         self.agents = StartedAgents()
 
     async def run(self, call: ToolCall) -> Any:
-        """Return the tool's own result. Raises ``Waits`` if an agent that it started waits."""
+        """Return the tool's own result. Raises ``Paused`` if an agent that it started waits."""
         run, agents = self.loop, self.agents
         self.is_begun = True
         with acting_as(Caller(run, run.spent, agents)):
@@ -65,7 +65,7 @@ class Call(PendingCall):
 
     def failed(self, call: ToolCall, error: BaseException, duration: float) -> ToolExecution:
         """Return the execution that failed, or was suspended, with this error."""
-        if isinstance(error, Waits) and error is self.agents.first_wait:
+        if isinstance(error, Paused) and error is self.agents.first_wait:
             return ToolExecution(call=call)
         if isinstance(error, ToolDeniedError):
             return ToolExecution.denied(call, str(error))
@@ -139,8 +139,8 @@ class ToolCalls:
         first: Paused | None = None  # of the calls that wait; the answer is for it
         begun: list[BegunCall] = []
         for one, (execution, error) in (await self._perform_all(ready)).items():
-            if isinstance(error, Waits):
-                first = first or error.paused
+            if isinstance(error, Paused):
+                first = first or error
                 begun.append(one.agents.record(execution.call, one.context))
             else:
                 await one.after(execution, error)
@@ -181,7 +181,7 @@ def _is_wait_or_failure(error: BaseException) -> bool:
     """Whether the error is a suspension or a failure, also inside the exception of a task group."""
     if isinstance(error, BaseExceptionGroup):
         return all(map(_is_wait_or_failure, error.exceptions))
-    return isinstance(error, Waits) or is_failure(error)
+    return isinstance(error, Paused) or is_failure(error)
 
 
 def _not_made(one: Call) -> ToolExecution:

@@ -64,6 +64,32 @@ def test_a_call_that_waits_is_counted_once(engine):
     assert engine.dispatch(shell("deploy")).reason == "Rate limit exceeded."
 
 
+@pytest.mark.parametrize("is_other", [False, True])
+@pytest.mark.parametrize(("decision", "answered"), [("suspend", "proceed"), ("ask", "allow")])
+def test_an_answer_about_an_object_without_a_form_in_json_is_not_one_about_another(
+    engine, decision, answered, is_other
+):
+    """Both would be the same text."""
+
+    class Thing:
+        def __str__(self) -> str:
+            return "thing"
+
+    things = [Thing(), Thing()]
+
+    @engine.hook(priority=9)
+    def chooses(ctx):
+        chosen = things[is_other] if ctx.rechecking else things[0]
+        return None if ctx.tool_args["it"] is chosen else HookOutcome.update(tool_args={"it": chosen})
+
+    engine.says("gate", SUSPEND if decision == "suspend" else HookOutcome.ask("Really?"), priority=1)
+    engine.ask = "host"
+    call = ToolCall("Bash", {"it": "this"}, id="call-1", kind="shell")
+    outcome = engine.dispatch(shell(tool_call=call))
+    token = outcome.token or engine.manager.hooks().keep_asked(shell(tool_call=call), outcome).token
+    assert engine.resume(token, "allow").decision == (decision if is_other else answered)
+
+
 def test_a_token_holds_where_its_dispatch_was_cut_off(engine, suspended):
     done: list[int] = []
     engine.says("interrupted", KeyboardInterrupt(), match=lambda ctx: not done)
