@@ -89,10 +89,15 @@ def test_a_known_content_is_kept_with_the_file():
     assert found("node", "require('fs').writeFileSync('a.sh', 'ha' + 'lt')").files == {"a.sh": Data("halt")}
 
 
-@pytest.mark.parametrize(("language", "code"), TABLES["writes_of_unknown_content"])
+@pytest.mark.parametrize(("language", "code"), TABLES["writes_without_content"])
 def test_a_call_that_is_given_no_content_says_nothing_of_what_is_in_the_file(language, code):
     what = found(language, code)
     assert (what.effects[0][:2], what.files) == (("write", "/x"), {})
+
+
+@pytest.mark.parametrize(("language", "code"), TABLES["writes_that_follow_later"])
+def test_what_is_written_to_a_file_that_is_opened_for_it_is_not_known(language, code):
+    assert found(language, code).files == {"/x": Data(UNKNOWN)}
 
 
 @pytest.mark.parametrize(

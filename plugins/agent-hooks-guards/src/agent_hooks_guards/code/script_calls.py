@@ -356,8 +356,9 @@ class Calls:
         append = call.kind == "append" or "FILE_APPEND" in flags or "a" in flags
         path, content = call.argument(), call.argument(1)
         self.effect("write", path, content.labels, "append" if append else "")
-        if path.is_known and len(call.arguments) > 1 and call.kind != "write_bare":
-            self.found.files[path.text] = Data(UNKNOWN if append else content.text, content.labels)
+        is_later = call.kind == "write_later"
+        if path.is_known and call.kind != "write_bare" and (is_later or len(call.arguments) > 1):
+            self.found.files[path.text] = Data(UNKNOWN if append or is_later else content.text, content.labels)
 
     _on_append = _on_write
 
