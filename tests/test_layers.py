@@ -19,7 +19,7 @@ PACKAGE = ROOT / "src" / "agent_hooks"
 PACKAGES = {"core": PACKAGE, "guards": ROOT / "plugins/agent-hooks-guards/src/agent_hooks_guards"}
 # Lines of Python in all, docstrings and comments included: the size reached, on the way to 25,000
 # and 16,000. A change that needs more raises the number by that much, and its message says why.
-MOST_LINES = {"core": 44_516, "guards": 18_467}
+MOST_LINES = {"core": 44_516, "guards": 18_463}
 # Of the data of the guards.
 MOST_TOML = 11_000
 LONGEST_FILE = 450

@@ -12,11 +12,12 @@ from functools import partial
 
 import importlib_metadata
 
+from agent_hooks.engine.markers import PROJECT
 from agent_hooks.sources.files import FILE, HOOKCONF
 from agent_hooks.system.folders import config_dir
 from agent_hooks.system.visible import visible
 
-CASES = "cases.toml"
+_FORM = "write a program, its subcommand and options, as in 'git push --force'"
 _DEFAULT = ("git push", "Pushing is for people.")
 # Of a shell; whoever types one means more than a program.
 _NOT_IN_WORDS = frozenset("|&;<>$`*?(){}'\"\\\n")
@@ -34,12 +35,11 @@ class _Rule:
     reason: str
 
     def __post_init__(self) -> None:
-        words = shlex.split(self.command) if not _NOT_IN_WORDS.intersection(self.command) else []
-        self.flags = [word for word in words if word[0] in "-+"]
-        self.names = [word for word in words if word not in self.flags]
-        if not words or words[0] in self.flags or "/" in words[0]:
-            form = "write a program, its subcommand and options, as in 'git push --force'"
-            raise _NotWrittenError(f"--deny {visible(self.command)!r}: {form}")
+        self.words = [] if _NOT_IN_WORDS.intersection(self.command) else self.command.split()
+        self.flags = [word for word in self.words if word[0] in "-+"]
+        self.names = [word for word in self.words if word not in self.flags]
+        if not self.words or self.words[0] in self.flags or "/" in self.words[0]:
+            raise _NotWrittenError(f"--deny {visible(self.command)!r}: {_FORM}")
 
     @property
     def in_toml(self) -> str:
@@ -64,8 +64,8 @@ class _Rule:
     @property
     def cases(self) -> str:
         """The command, a disguise of it, and text that only mentions it."""
-        command = shlex.join(shlex.split(self.command))
-        decided = {command: "deny", f"sh -c {shlex.quote(command)}": "deny", f"echo {shlex.quote(command)}": "proceed"}
+        quoted = shlex.quote(command := shlex.join(self.words))
+        decided = {command: "deny", f"sh -c {quoted}": "deny", f"echo {quoted}": "proceed"}
         head = '[[case]]\nevent = "before_tool_use"\ntool = "Bash"\n'
         return "\n".join(
             f'{head}arg.command = {_quoted(each)}\nexpect = "{decision}"\n' for each, decision in decided.items()
@@ -84,8 +84,8 @@ def write_rules(commands: tuple[str, ...], reason: str, *, python: bool, user: b
     """
     folder = config_dir() if user else os.getcwd()
     # Without the guards, nothing reads their tables.
-    python = python or not importlib_metadata.entry_points(group="agent_hooks", name="guards")
-    path, cases = os.path.join(folder, HOOKCONF if python else FILE), os.path.join(folder, CASES)
+    python = python or not importlib_metadata.entry_points(group=PROJECT, name="guards")
+    path, cases = os.path.join(folder, HOOKCONF if python else FILE), os.path.join(folder, "cases.toml")
     try:
         default_reason = "Agents do not run `{}` here." if commands else _DEFAULT[1]
         rules = [_Rule(each, reason or default_reason.format(each)) for each in commands or _DEFAULT[:1]]
@@ -107,11 +107,11 @@ def write_rules(commands: tuple[str, ...], reason: str, *, python: bool, user: b
     except _NotWrittenError as error:
         print(f"agent-hooks: {error}.", file=sys.stderr)
         return 1
-    denied = ", ".join(f"`{visible(rule.command)}`" for rule in rules)
-    print(f"Written: {visible(path)}\nWritten: {visible(cases)}\nAgents may not run {denied}. Type next:")
+    print(f"Written: {visible(path)}\nWritten: {visible(cases)}")
+    print(f"Agents may not run {', '.join(f'`{visible(rule.command)}`' for rule in rules)}. Type next:")
     if not user:
         print("  agent-hooks trust")
-    print(f"  agent-hooks check --cases {shlex.quote(visible(cases)) if user else CASES}")
+    print(f"  agent-hooks check --cases {shlex.quote(visible(cases)) if user else os.path.basename(cases)}")
     return 0
 
 

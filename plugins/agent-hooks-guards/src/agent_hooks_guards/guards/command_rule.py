@@ -35,18 +35,17 @@ class CommandRule(Guard):
         reason: str = "",
         decision: str = "deny",
     ) -> None:
-        self._programs = texts("program", program)
-        self._subcommands = texts("subcommand", subcommand) if subcommand else ("",)
+        check_choice("decision", decision, ("deny", "ask"))
+        subcommands = texts("subcommand", subcommand) if subcommand else ("",)
+        self._commands = [(name, *words.split()) for name in texts("program", program) for words in subcommands]
         self._flags = tuple(flags)
-        self.decision = check_choice("decision", decision, ("deny", "ask"))
-        self.names = [" ".join(filter(None, (name, each))) for name in self._programs for each in self._subcommands]
+        self._decide = HookOutcome.deny if decision == "deny" else HookOutcome.ask
+        self.decision = decision
+        self.names = [*map(" ".join, self._commands)]
         does = "denies" if decision == "deny" else "asks about"
         self.reason = reason or f"A rule {does} {', '.join(f'`{name}`' for name in self.names)}."
 
     def judge(self, ctx: HookContext | None, call: ToolCall) -> HookOutcome | None:  # noqa: ARG002 - as every guard
         """Deny a command that may run the program, or ask about it."""
-        for program in self._programs:
-            for words in self._subcommands:
-                if call.may_run(program, *words.split(), flags=self._flags):
-                    return HookOutcome.deny(self.reason) if self.decision == "deny" else HookOutcome.ask(self.reason)
-        return None
+        is_met = any(call.may_run(*command, flags=self._flags) for command in self._commands)
+        return self._decide(self.reason) if is_met else None

@@ -162,17 +162,14 @@ def outcomes(ctx: HookContext, files: Sequence[FileGuards]) -> Iterator[HookOutc
     """Yield the outcomes of the rules of ``files`` about a tool call."""
     for each in files:
         yield None if each.audit is None else each.audit.protect(ctx)
-    for each in files:
-        for guard, origin in each.rules:
-            outcome = guard.execute(ctx)
-            yield None if outcome is None else outcome.replace(reason=with_origin(outcome.reason, origin))
-    # Rate limits come last, so that calls that another rule denied do not count.
-    for each in files:
-        for limit, origin in each.rate_limits:
-            outcome = limit.execute(ctx)
-            if outcome is not None and each.rank == "project":  # one's own is no surprise
-                outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
-            yield outcome
+    rules = [rule for each in files for rule in each.rules]
+    # Rate limits come last, so that calls that another rule denied do not count. One's own is no surprise.
+    limits = [(limit, at if each.rank == "project" else "") for each in files for limit, at in each.rate_limits]
+    for guard, origin in (*rules, *limits):
+        outcome = guard.execute(ctx)
+        if outcome is not None and origin:
+            outcome = outcome.replace(reason=with_origin(outcome.reason, origin))
+        yield outcome
 
 
 def build(table: PluginTable) -> FileGuards:
